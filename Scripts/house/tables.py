@@ -148,6 +148,7 @@ CONFIGURATION_VALUES = {
     "IncrementalConfiguration": {"configuration", "incremental"},
     "PartitionConfiguration": {"configuration", "partitions"},
     "ParsePolicy": {"parse"},
+    "RecordCondition": {"condition"},
     "RelationshipConfiguration": {"relationship"},
     "ResourceConfiguration": {"resource"},
     "RetryConfiguration": {"retry"},

@@ -67,6 +67,8 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var emptyStatuses: [Int] = []
     /// `rate_limited_if`, `retry_if`, `ignore_if` and `fail_if`: what answers mean besides what their statuses say. The first one that holds counts.
     public var conditions: [AnswerCondition] = []
+    /// `filter`: which records are taken: those that fulfil one of these. Empty: all.
+    public var filter: [RecordCondition] = []
     /// `auth`, default none.
     public var authentication = AuthenticationConfiguration.none
     /// `pages`, default one request.

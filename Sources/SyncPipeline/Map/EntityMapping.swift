@@ -272,6 +272,7 @@ package struct ModelMapping: Sendable {
         if !resource.assigned.isEmpty { parts += [resource.assigned, constants.description] as [Any?] }
         if resource.isGraphQL { parts.append("GraphQL") }
         if !resource.conditions.isEmpty { parts.append(resource.conditions) }
+        if !resource.filter.isEmpty { parts.append(resource.filter) }
         if let incremental = resource.incremental {
             parts += [incremental.kind, incremental.field, incremental.start, resource.url, resource.parameters, resource.body] as [Any?]
         }

@@ -35,6 +35,8 @@ struct PageRecipe: Sendable {
             mapping: mapping, entity: resource.entity, context: context, now: now, run: run, limits: resource.limits,
             maxRejected: resource.limits.maxBadRecords - badRecords, constants: constants, records: page.content.records, probe: probe,
             isCancelled: isCancelled)
+        let filtered = try RecordFilter(resource)?.judge(page.content, policies: policies, now: now, isCancelled: isCancelled)
+        var number = 0
         let summary = try page.content.read(plan: mapper.plan, policies: policies) { list in
             guard mapper.takesPacked else {
                 packing?.end()
@@ -46,14 +48,20 @@ struct PageRecipe: Sendable {
             return true
         } each: { record, place in
             if isCancelled() { throw SyncError.cancelled }
-            try mapper.add(record, at: place)
+            switch filtered?[number] ?? .taken {
+            case .taken: try mapper.add(record, at: place)
+            case .leftOut: mapper.leaveOut(record, at: place)
+            case .unclear(let problem): try mapper.setAside(record, at: place, problem)
+            }
+            number += 1
         }
         try mapper.flush()
         var facts = try facts(of: page, summary)
         facts.rejected = mapper.rejectedRecords
         facts.unidentified = mapper.unidentified
-        if facts.records > 1, mapping.entities[resource.entity]?.configuration.derivedKey == .single {
-            throw SyncError.page("\(resource.scope): the answer has \(facts.records) records, but \(resource.entity) has key = \"single\"")
+        facts.leftOut = mapper.leftOut
+        if facts.wanted > 1, mapping.entities[resource.entity]?.configuration.derivedKey == .single {
+            throw SyncError.page("\(resource.scope): the answer has \(facts.wanted) records, but \(resource.entity) has key = \"single\"")
         }
         facts.span = try span(of: page)
         return Reading(facts: facts, mapper: mapper)

@@ -65,8 +65,7 @@ extension Assembly {
     /// What of a source's own table its resources have, too.
     private static let inheritedKeys: Set<String> = [
         "records", "params", "headers", "secret_params", "secret_headers", "success", "empty_statuses", "rate_limited_if", "retry_if", "ignore_if",
-        "fail_if", "set", "method", "json", "form", "query",
-        "query_file", "variables", "idempotent",
+        "fail_if", "filter", "set", "method", "json", "form", "query", "query_file", "variables", "idempotent",
     ]
 
     /// One resource. The layers are the defaults, the source and, in the long form, the resource.
@@ -92,6 +91,7 @@ extension Assembly {
         resource.success = values.success
         resource.emptyStatuses = values.emptyStatuses
         resource.conditions = values.conditions
+        resource.filter = values.filter
         resource.assigned = values.assigned
         assembleRequest(of: &resource, values, origins, own)
         let partitions = partitions(source.name, layers)

@@ -21,6 +21,7 @@ struct ResourceTable: ConfigurationTable {
     var retryIf: [AnswerCondition] = []
     var ignoreIf: [AnswerCondition] = []
     var failIf: [AnswerCondition] = []
+    var filter: [RecordCondition] = []
     /// `nil`: as the body has it.
     var method: RequestMethod?
     var json: BodyValue?
@@ -38,7 +39,7 @@ struct ResourceTable: ConfigurationTable {
     var isQuery: Bool { query != nil || queryFile != nil }
 
     static var shared: [Key<Self>] {
-        [
+        let own: [Key<Self>] = [
             Key("name", Codec<String>.name.optional(), \.name),
             Key("enabled", .bool, \.isEnabled),
             Key("path", Codec<String>.urlPath.optional(), \.path),
@@ -64,18 +65,20 @@ struct ResourceTable: ConfigurationTable {
             Key("variables", Codec<BodyValue>.variables.optional(), \.variables) { $1.variables = overlaid($1.variables, with: $0) },
             Key("idempotent", .bool, \.isIdempotent),
             .inForce("format", "json"),
-        ] + judging
+        ]
+        return own + judging
             + Key.structural("schedule", "http", "tls", "retry", "limits", "parse", "schema", "deletion", "auth", "pages", "for_each", "incremental")
-            + Key.later("filter", "rate", "breaker")
+            + Key.later("rate", "breaker")
     }
 
-    /// What says what an answer means, in the order in which it is asked.
+    /// What says what an answer means, in the order in which it is asked, and which of its records are taken.
     private static var judging: [Key<Self>] {
         [
             Key("rate_limited_if", .answers(.rateLimited), \.rateLimitedIf),
             Key("retry_if", .answers(.retry), \.retryIf),
             Key("ignore_if", .answers(.ignore), \.ignoreIf),
             Key("fail_if", .answers(.fail), \.failIf),
+            Key("filter", .filter, \.filter),
         ]
     }
 

@@ -98,7 +98,8 @@ public struct Capability: Sendable, Hashable {
         Capability("auth.basic.empty-part", "auth = { kind = \"basic\", username = { env = \"U\" }, password = \"\" }"),
         Capability("auth.api-key.header", "auth = { kind = \"api-key\", name = \"X-Key\", prefix = \"Token \", value = { env = \"K\" } }"),
         Capability("auth.api-key.query", "auth = { kind = \"api-key\", in = \"query\", name = \"key\", value = { env = \"K\" } }"),
-        Capability("auth.api-key.body", "auth = { kind = \"api-key\", in = \"body\", name = \"key\", value = { env = \"K\" } }"),
+        Capability(
+            "auth.api-key.body", json("a = 1", "auth = { kind = \"api-key\", in = \"body\", name = \"/auth/key\", value = { env = \"K\" } }")),
         Capability("auth.second-secret", "auth = { kind = \"bearer\", token = { env = \"T\" } }\nsecret_headers = { X-App = { env = \"A\" } }"),
         Capability("auth.oauth2.client-credentials", oauth("client-credentials", ", scopes = [\"a\"]")),
         Capability("auth.oauth2.refresh-token", oauth("refresh-token", ", refresh_token = { env = \"R\" }")),

@@ -8,7 +8,7 @@ import Testing
         let missing = Capability.all.filter { !$0.isSupported }.map(\.name).sorted()
         #expect(
             missing == [
-                "auth.api-key.body", "auth.jwt", "auth.oauth2.jwt-bearer", "fmt.csv", "fmt.gzip", "fmt.ndjson", "fmt.zip", "rate.budget",
+                "auth.jwt", "auth.oauth2.jwt-bearer", "fmt.csv", "fmt.gzip", "fmt.ndjson", "fmt.zip", "rate.budget",
                 "rec.recursive", "rec.wildcard", "rec.wildcard.end",
             ])
     }

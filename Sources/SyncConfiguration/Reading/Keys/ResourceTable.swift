@@ -14,6 +14,7 @@ struct ResourceTable: ConfigurationTable {
     var headers: [HeaderField] = []
     var secretParameters: [SecretField] = []
     var secretHeaders: [SecretField] = []
+    var secretFields: [SecretField] = []
     var assigned: [AssignedProperty] = []
     var success = [200]
     var emptyStatuses: [Int] = []
@@ -54,6 +55,9 @@ struct ResourceTable: ConfigurationTable {
             Key("secret_headers", .secretHeaders, \.secretHeaders) {
                 $1.secretHeaders = $1.secretHeaders.overlaid(with: $0, isCaseSensitive: false)
             },
+            Key("secret_fields", .secretBodyFields, \.secretFields) {
+                $1.secretFields = $1.secretFields.overlaid(with: $0, isCaseSensitive: true)
+            },
             Key("set", .assignments, \.assigned) { $1.assigned = $1.assigned.overlaid(with: $0) },
             Key("success", .statuses(200...299), \.success),
             Key("empty_statuses", .emptyStatuses, \.emptyStatuses),
@@ -93,6 +97,8 @@ struct ResourceTable: ConfigurationTable {
     mutating func dropBodies(besides table: [String: DocumentNode]) {
         let kinds = [["json"], ["form"], ["query", "query_file", "variables"]]
         let isGET = table["method"]?.string == RequestMethod.get.rawValue
+        // What nothing is sent with has no place for them.
+        if isGET { secretFields = [] }
         guard isGET || kinds.contains(where: { $0.contains { table[$0] != nil } }) else { return }
         if table["json"] == nil { json = nil }
         if table["form"] == nil { form = nil }

@@ -78,6 +78,9 @@ struct Exchange: Sendable {
         var address = page.address, isRedirected = false
         while true {
             try checkAddress(address)
+            if let place = credential.missingPlace(in: page.content) {
+                throw FetchError(.credential, detail: "the body has no place “\(place)” for a secret")
+            }
             let request = settings.request(page, at: address, credential: credential, validators: validators, cookies: cookies)
             watch.sent(at: clock.instant)
             let head: HTTPResponse

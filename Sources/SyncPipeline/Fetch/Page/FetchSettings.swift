@@ -73,7 +73,7 @@ public struct FetchSettings: Sendable {
         }
         authentication = Authentication(
             resource.authentication, origin: first.origin, headers: headers, secretHeaders: resource.secretHeaders,
-            secretParameters: resource.secretParameters, secrets: secrets, issuer: issuer)
+            secretParameters: resource.secretParameters, secretFields: resource.secretFields, secrets: secrets, issuer: issuer)
     }
 
     /// The same for another run, whose messages need not know the credentials of those before.
@@ -99,7 +99,7 @@ public struct FetchSettings: Sendable {
     func request(
         _ page: PageRequest, at address: HTTPAddress, credential: Credential, validators: ConditionalGET?, cookies: RunCookies?
     ) -> HTTPRequest {
-        let body = page.content.isEmpty ? nil : Secret(page.content.bytes)
+        let body = page.content.isEmpty ? nil : Secret(credential.bytes(of: page.content, at: address))
         var request = HTTPRequest(method: page.method, address: address, headers: [:], body: body)
         request.headers.add(name: "User-Agent", value: userAgent)
         request.headers.add(name: "Accept", value: accept)

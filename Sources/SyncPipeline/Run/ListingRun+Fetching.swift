@@ -49,7 +49,9 @@ extension ListingRun {
         }
         var packing: PagePacking?
         // What is not wanted must not be packed, and that shows when the page is read.
-        if isNew, resource.filter.isEmpty, environment.parseProbe?.isPacking != false, let spill = environment.document.root.persistentStoreCoordinator?.blockSpill {
+        if isNew, resource.filter.isEmpty, environment.parseProbe?.isPacking != false,
+            let spill = environment.document.root.persistentStoreCoordinator?.blockSpill
+        {
             packing = PagePacking(
                 surroundings.recipe, run: surroundings.number, clock: environment.clock, queue: environment.parseQueue, spill: spill)
             if packing != nil { environment.parseProbe?.packs(scope) }

@@ -62,7 +62,8 @@ import Testing
     }
 
     private static let refused: [(lines: String, message: String)] = [
-        (key, "a secret in the body needs a request that has one"), ("method = \"POST\"\n\(key)", "a secret in the body needs a request that has one"),
+        (key, "a secret in the body needs a request that has one"),
+        ("method = \"POST\"\n\(key)", "a secret in the body needs a request that has one"),
         ("secret_fields = { a = { credential = \"x\" } }", "a secret in the body needs a request that has one"),
         ("method = \"POST\"\njson = { auth = { key = \"x\" } }\n\(key)", "\"/auth/key\" has a value in the body as well"),
         ("method = \"POST\"\njson = { auth = 1 }\n\(key)", "the body has no place \"/auth/key\""),
@@ -71,9 +72,15 @@ import Testing
             "method = \"POST\"\njson = {}\npages = { kind = \"cursor\", path = \"$.next\", in = \"body\", param = \"/auth\" }\n\(key)",
             "which says what page is meant, are one place"
         ),
-        ("method = \"POST\"\njson = {}\nsecret_fields = { \"/auth\" = { credential = \"x\" } }\n\(key)", "are one place, or one is inside of the other"),
+        (
+            "method = \"POST\"\njson = {}\nsecret_fields = { \"/auth\" = { credential = \"x\" } }\n\(key)",
+            "are one place, or one is inside of the other"
+        ),
         ("method = \"POST\"\njson = {}\nsecret_fields = { \"/a~2\" = { credential = \"x\" } }", "is not a path"),
-        ("method = \"POST\"\njson = {}\nauth = { kind = \"api-key\", in = \"body\", value = { credential = \"k\" } }", "\"name\" is missing; in = \"body\""),
+        (
+            "method = \"POST\"\njson = {}\nauth = { kind = \"api-key\", in = \"body\", value = { credential = \"k\" } }",
+            "\"name\" is missing; in = \"body\""
+        ),
         (key.replacing("in = \"body\"", with: "in = \"header\""), "\"/auth/key\" is not the name of a header"),
         ("method = \"POST\"\njson = { token = \"hunter2\" }", "write secret_fields = { \"/token\" = { credential = \"ID\" } }"),
         ("query = \"{ a }\"\nrecords = \"$.data\"\nvariables = { token = \"hunter2\" }", "write secret_fields = { \"/variables/token\" ="),

@@ -38,7 +38,8 @@ import Testing
             """
         #expect(
             try resource(lines).conditions == [
-                condition(.rateLimited, .header("X-Left"), .equals(.integer(0)), statuses: [403...403]), condition(.rateLimited, statuses: [400...499]),
+                condition(.rateLimited, .header("X-Left"), .equals(.integer(0)), statuses: [403...403]),
+                condition(.rateLimited, statuses: [400...499]),
                 condition(.retry, .text, .contains("try again")),
                 condition(.ignore, .path("$.e"), .isAmong([.text("a"), .integer(2), .number(2.5)]), statuses: [400...400, 500...599]),
                 condition(.fail, .path("$.ok"), .equals(.boolean(false)), message: "$.error"),
@@ -95,7 +96,8 @@ import Testing
         ("{ path = \"$.ok\", equals = false }", "expected a list of conditions", "write it in brackets"),
         ("[{ path = \"$.ok\" }]", "nothing is asked of the path", "write exists = true"),
         ("[{ header = \"X\" }]", "nothing is asked of the header", "write exists = true"),
-        ("[{ equals = 1 }]", "equals: nothing says of what", "write path"), ("[{ message = \"$.a\" }]", "it does not say what to look at", "write path"),
+        ("[{ equals = 1 }]", "equals: nothing says of what", "write path"),
+        ("[{ message = \"$.a\" }]", "it does not say what to look at", "write path"),
         ("[{}]", "it does not say what to look at", "write path"),
         ("[{ path = \"$.a\", header = \"X\", equals = 1 }]", "header and path cannot be used together", "write two conditions"),
         ("[{ path = \"$\", exists = true }]", "path: \"$\" is all of it", "write a path such as"),
@@ -103,7 +105,8 @@ import Testing
         ("[{ path = \"$.a\", equal = 1 }]", "unknown key \"equal\"", "did you mean \"equals\"?"),
         ("[{ status = 304 }]", "304 is no status that a condition can be about", "write a status"),
         ("[{ status = 200, contains = \"x\" }, { status = \"3xx\" }]", "condition 2: status: expected a status", "write a status"),
-        ("[{ path = \"$.a[*]\", exists = true }]", "is not in this version", ""), ("[{ path = \"$.a\", matches = \"x\" }]", "\"matches\" is not in this version", ""),
+        ("[{ path = \"$.a[*]\", exists = true }]", "is not in this version", ""),
+        ("[{ path = \"$.a\", matches = \"x\" }]", "\"matches\" is not in this version", ""),
     ]) func whatMakesNoSenseIsRefusedWithARemedy(value: String, message: String, remedy: String) {
         let found = problem("fail_if = \(value)")
         #expect(found.contains("fail_if") && found.contains(message) && found.contains(remedy), "\(found)")

@@ -41,7 +41,8 @@ import Testing
         #expect(try await fixture.sync().first?.notModifiedPages == 1)
         #expect(bodies(fixture).last == #"{"auth":{"key":"second-secret","user":"me"},"q":1}"#)
         #expect(try await keys(fixture) == known && known.count == 1)
-        let body = RequestBody.json(.object([.init("auth", .object([.init("key", .text("")), .init("user", .text("me"))])), .init("q", .number("1"))]))
+        let auth = BodyValue.object([.init("key", .text("")), .init("user", .text("me"))])
+        let body = RequestBody.json(.object([.init("auth", auth), .init("q", .number("1"))]))
         #expect(known == [PageRequest(method: .post, address: try HTTPAddress("https://api.example/people"), body: body).key])
         try await fixture.end()
     }
@@ -94,7 +95,8 @@ import Testing
 
     @Test func noOtherOriginGetsIt() async throws {
         let fixture = try await PipelineFixture(
-            ScriptedAPI.people("method = \"POST\"\njson = { q = \"a\" }\nhttp.redirects = \"any\"\n\(Self.auth)"), secrets: Fixture.secret("topsecret")
+            ScriptedAPI.people("method = \"POST\"\njson = { q = \"a\" }\nhttp.redirects = \"any\"\n\(Self.auth)"),
+            secrets: Fixture.secret("topsecret")
         ) { request, _ in
             let path = request.address.url.path
             if path == "/people" { return .response(status: 307, headers: ["Location": "/moved"]) }

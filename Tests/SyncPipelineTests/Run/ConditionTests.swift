@@ -76,8 +76,8 @@ import Testing
 
     @Test func anErrorLeavesTheCursorWhereItWas() async throws {
         let lines = "incremental = { field = \"$.at\", since = \"since\" }\n\(Self.failing)"
-        let fixture = try await PipelineFixture(ScriptedAPI.configuration(ScriptedAPI.resource("people", of: "Person", "records = \"$.items\"\n\(lines)"))) {
-            request, number in
+        let toml = ScriptedAPI.configuration(ScriptedAPI.resource("people", of: "Person", "records = \"$.items\"\n\(lines)"))
+        let fixture = try await PipelineFixture(toml) { _, number in
             let body =
                 number == 1
                 ? #"{"ok": false, "error": "x", "items": [{"id": 2, "at": "2024-12-01T00:00:00Z"}]}"#
@@ -101,7 +101,7 @@ import Testing
             """
         let fixture = try await PipelineFixture(
             ScriptedAPI.configuration(ScriptedAPI.resource("people", of: "Person", lines), defaults: Self.once)
-        ) { request, number in
+        ) { _, number in
             let body = number == 0 ? #"{"items": [{"id": 1, "at": "2024-11-01T00:00:00Z"}]}"# : #"{"error": "slow"}"#
             return .response(status: number == 0 ? 200 : 400, headers: ["Content-Type": "application/json"], body: Array(body.utf8))
         }
@@ -182,7 +182,8 @@ import Testing
         let toml = ScriptedAPI.configuration(
             ScriptedAPI.resource(
                 "people", of: "Person",
-                "records = \"$.items\"\nfor_each = { values = [\"a\", \"b\", \"c\"], as = \"part\" }\nparams = { part = \"{part}\" }\n\(Self.ignoring)"),
+                "records = \"$.items\"\nfor_each = { values = [\"a\", \"b\", \"c\"], as = \"part\" }\nparams = { part = \"{part}\" }\n\(Self.ignoring)"
+            ),
             defaults: Self.once)
         api.set("/people?part=a", page(1))
         api.set("/people?part=b", #"{"error": "no data"}"#, status: 400)

@@ -74,7 +74,9 @@ extension Assembly {
             } else if body.hasValue(at: secret.place) {
                 complain("\"\(secret.place)\" has a value in the body as well", "remove one of them")
             } else if let page = resource.pagination.kind.bodyPlaces.first(where: { body.hasOverlap(of: $0, secret.place) }) {
-                complain("\"\(secret.place)\" and \"\(page)\", which says what page is meant, are one place, or one is inside of the other", "use another place")
+                complain(
+                    "\"\(secret.place)\" and \"\(page)\", which says what page is meant, are one place, or one is inside of the other",
+                    "use another place")
             } else if let other = secrets[..<number].first(where: { body.hasOverlap(of: $0.place, secret.place) }) {
                 complain("\"\(secret.place)\" and \"\(other.place)\" are one place, or one is inside of the other", "remove one of them")
             }

@@ -64,8 +64,8 @@ extension Assembly {
 
     /// What of a source's own table its resources have, too.
     private static let inheritedKeys: Set<String> = [
-        "records", "params", "headers", "secret_params", "secret_headers", "secret_fields", "success", "empty_statuses", "rate_limited_if", "retry_if", "ignore_if",
-        "fail_if", "filter", "set", "method", "json", "form", "query", "query_file", "variables", "idempotent",
+        "records", "params", "headers", "secret_params", "secret_headers", "secret_fields", "success", "empty_statuses", "rate_limited_if",
+        "retry_if", "ignore_if", "fail_if", "filter", "set", "method", "json", "form", "query", "query_file", "variables", "idempotent",
     ]
 
     /// One resource. The layers are the defaults, the source and, in the long form, the resource.

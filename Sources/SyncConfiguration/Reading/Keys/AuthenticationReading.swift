@@ -17,9 +17,12 @@ struct AuthenticationReading {
     func checkCarrier(_ node: DocumentNode?, _ name: String, in place: AuthenticationConfiguration.APIKey.Place) {
         if place == .body {
             guard node == nil else { return }
-            complain("name", "\"name\" is missing; in = \"body\" needs it", "write name = \"/auth/key\", where the body has it, or the name of a field")
+            complain(
+                "name", "\"name\" is missing; in = \"body\" needs it", "write name = \"/auth/key\", where the body has it, or the name of a field")
         } else if !RequestName.isToken(name) {
-            complain("name", "\"\(name)\" is not the name of a header", "use letters, digits and \"-\", or write in = \"body\" if it is a place in the body")
+            complain(
+                "name", "\"\(name)\" is not the name of a header",
+                "use letters, digits and \"-\", or write in = \"body\" if it is a place in the body")
         }
     }
 

@@ -6,7 +6,8 @@ extension Codec where Value == [RecordCondition] {
     static var filter: Codec {
         let expected = "a list of conditions, as in [{ path = \"$.type\", equals = \"user\" }]"
         let wrong = [
-            "\"id > 3\"", "{ path = \"$.type\", equals = \"user\" }", "[{ path = \"$.type\" }]", "[{ equals = 1 }]", "[{ path = \"$\", exists = true }]",
+            "\"id > 3\"", "{ path = \"$.type\", equals = \"user\" }", "[{ path = \"$.type\" }]", "[{ equals = 1 }]",
+            "[{ path = \"$\", exists = true }]",
             "[{ path = \"$.a\", status = 200 }]", "[{ path = \"$.a\", after = \"soon\" }]", "[{ path = \"$.a\", after = 5 }]",
             "[{ path = \"$.a\", equals = 1, format = \"unix\" }]", "[{ path = \"$.a\", before = \"-1d\", format = \"yyyy\" }]",
             "[{ path = \"$.a\", exists = false, after = \"-1d\" }]", "[{ path = \"$.a\", matches = \"x\" }]",

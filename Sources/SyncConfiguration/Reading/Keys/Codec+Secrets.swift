@@ -106,7 +106,9 @@ extension Codec where Value == [SecretField] {
             ]
         ) { place, value in
             if place.isEmpty { return .wrong("the place is the whole body", "write a JSON Pointer such as \"/auth/key\", or the name of a field") }
-            if place.hasPrefix("/") || place.hasPrefix("$"), case .wrong(let message, let suggestion) = Codec<JSONPath>.jsonPath.outcome(ofText: place) {
+            if place.hasPrefix("/") || place.hasPrefix("$"),
+                case .wrong(let message, let suggestion) = Codec<JSONPath>.jsonPath.outcome(ofText: place)
+            {
                 return .wrong(message, suggestion)
             }
             return reference(value)

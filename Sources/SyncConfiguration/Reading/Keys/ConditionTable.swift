@@ -165,7 +165,8 @@ extension Codec where Value == [AnswerCondition] {
     static func answers(_ meaning: AnswerCondition.Meaning) -> Codec {
         let expected = "a list of conditions, as in [{ path = \"$.ok\", equals = false }]"
         let wrong = [
-            "{ path = \"$.ok\", equals = false }", "[{ path = \"$.ok\" }]", "[{ equals = 1 }]", "[{ exists = true }]", "[{ path = \"ok\", exists = true }]",
+            "{ path = \"$.ok\", equals = false }", "[{ path = \"$.ok\" }]", "[{ equals = 1 }]", "[{ exists = true }]",
+            "[{ path = \"ok\", exists = true }]",
             "[{ path = \"$\", exists = true }]", "[{ path = \"$.a\", header = \"A\", equals = 1 }]", "[{ header = \"A B\", exists = true }]",
             "[{ message = \"$.error\" }]", "[{ path = \"$.a\", equal = 1 }]", "[{ status = 304 }]", "[{ status = 200, message = \"error\" }]",
             "[{ path = \"$.a\", matches = \"x\" }]", "[{ path = \"$.a\", exists = false, equals = 1 }]", "[{ path = \"$.a\", in = [] }]",
@@ -196,7 +197,11 @@ extension AnswerCondition {
         if let asked = ["equals", "not_equals", "exists", "in"].first(where: table.has) {
             throw .wrong("\(asked): nothing says of what", "write path = \"$.error\", or header = \"…\"")
         }
-        if !tests.isEmpty { subject = .text } else if statuses.isEmpty {
+        guard tests.isEmpty else {
+            subject = .text
+            return
+        }
+        if statuses.isEmpty {
             throw .wrong("it does not say what to look at", "write path = \"$.ok\", equals = false, or header, contains or status")
         }
     }

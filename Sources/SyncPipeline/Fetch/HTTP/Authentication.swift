@@ -263,16 +263,18 @@ struct Credential: Sendable {
     func bytes(of content: RequestContent, at address: HTTPAddress) -> [UInt8] {
         let secrets = inBody
         guard !secrets.isEmpty, address.origin == origin else { return content.bytes }
-        return content.bytes(setting: secrets.map { ($0.place, $0.secret.revealed()) }) ?? content.bytes
+        return content.bytes(setting: secrets.map { (place: $0.place, text: $0.secret.revealed()) }) ?? content.bytes
     }
 
     /// A place that secrets belong to and a body does not have; nil: there is none, or nothing is sent.
     func missingPlace(in content: RequestContent) -> String? {
-        content.isEmpty ? nil : inBody.first { content.bytes(setting: [($0.place, "")]) == nil }?.place
+        content.isEmpty ? nil : inBody.first { content.bytes(setting: [(place: $0.place, text: "")]) == nil }?.place
     }
 
     private var inBody: [(place: String, secret: Secret)] {
-        (others + [place]).compactMap { if case .body(let place, let secret) = $0 { (place, secret) } else { nil } }
+        var found: [(place: String, secret: Secret)] = []
+        for case .body(let name, let secret) in others + [place] { found.append((place: name, secret: secret)) }
+        return found
     }
 
     private static func put(_ place: Place, into request: inout HTTPRequest) {

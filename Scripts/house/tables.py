@@ -117,6 +117,7 @@ FORBIDDEN_NAMES = {"Utils", "Utilities", "Helpers", "Helper", "Common", "Misc"}
 
 # type: the names that its values go by where they are read.
 CONFIGURATION_VALUES = {
+    "AnswerCondition": {"condition"},
     "AssignedProperty": {"assigned", "property"},
     "APIKey": {"key"},
     "AttributeConfiguration": {"attribute", "configuration"},
@@ -147,6 +148,7 @@ CONFIGURATION_VALUES = {
     "IncrementalConfiguration": {"configuration", "incremental"},
     "PartitionConfiguration": {"configuration", "partitions"},
     "ParsePolicy": {"parse"},
+    "RecordCondition": {"condition"},
     "RelationshipConfiguration": {"relationship"},
     "ResourceConfiguration": {"resource"},
     "RetryConfiguration": {"retry"},

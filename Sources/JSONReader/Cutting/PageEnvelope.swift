@@ -27,4 +27,13 @@ package struct PageEnvelope: @unchecked Sendable {
     ) throws -> JSONPageSummary {
         try cutter.read(reader, plan: plan, policies: policies, each: each)
     }
+
+    /// Reads what is wanted of what is around the records, whatever stands where these should be, and if nothing does.
+    ///
+    /// - Parameter reader: not one that is reading now.
+    /// - Returns: the values of the envelope's fields.
+    /// - Throws: ``JSONReaderError``.
+    package func values(_ reader: JSONRecordReader, policies: JSONReaderPolicies = JSONReaderPolicies()) throws -> [JSONValue] {
+        try cutter.values(reader, policies: policies)
+    }
 }

@@ -175,6 +175,13 @@ package final class RecordCutter {
         return summary
     }
 
+    /// The values of the envelope's fields: the outermost value counts as what would have records.
+    func values(_ reader: JSONRecordReader, policies: JSONReaderPolicies) throws -> [JSONValue] {
+        try withEnvelope { bytes in
+            try reader.read(bytes: bytes, plan: JSONFieldPlan([]), envelope: envelope, limits: limits, policies: policies) { _ in }.envelope
+        }
+    }
+
     private func failure(in chunk: UnsafeRawBufferPointer) -> JSONReaderError {
         var offset: UInt64 = 0
         let code = csj_cutter_failure(cutter, &offset)

@@ -6,7 +6,7 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
     case bearer(Bearer)
     /// `kind = "basic"`: user name and password in `Authorization`.
     case basic(Basic)
-    /// `kind = "api-key"`: a key in a header, the query or a cookie.
+    /// `kind = "api-key"`: a key in a header, the query, a cookie or the body.
     case apiKey(APIKey)
     /// `kind = "oauth2"`: an access token that is fetched from a service and renewed (RFC 6749), in a header.
     case oauth2(OAuth2)
@@ -67,11 +67,13 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
             case query
             /// In the `Cookie` header.
             case cookie
+            /// In the body of a POST. It is put in when the request is sent: nothing that is stored or shown of a body has it.
+            case body
         }
 
-        /// `auth.name`: of the header, query parameter or cookie. Default `X-Api-Key`.
+        /// `auth.name`: of the header, query parameter or cookie, default `X-Api-Key`; in a body the place, as in ``RequestBody/setting(_:at:)``.
         public var name: String
-        /// `auth.in`: `header` (the default), `query` or `cookie`.
+        /// `auth.in`: `header` (the default), `query`, `cookie` or `body`.
         public var place: Place
         /// `auth.value`: the key itself; required, read again before each request.
         public var value: SecretReference

@@ -216,6 +216,18 @@ extension PaginationConfiguration.Kind {
         }
     }
 
+    /// The places in the body of a POST that say which page is meant.
+    var bodyPlaces: [String] {
+        switch self {
+        case .page(let page): page.place == .body ? [page.parameter, page.sizeParameter].compactMap(\.self) : []
+        case .offset(let offset): offset.place == .body ? [offset.parameter, offset.limitParameter].compactMap(\.self) : []
+        case .cursor(let cursor): cursor.place == .body ? [cursor.parameter] : []
+        case .keyset(let keyset): keyset.place == .body ? [keyset.parameter] : []
+        case .graphQL(let graphQL): [graphQL.parameter]
+        case .none, .linkHeader, .bodyLink: []
+        }
+    }
+
     /// Whether one next page may be named twice: servers that scroll send one token for all pages, and the number of a page never comes again.
     /// An offset does, after a page without records, which leads to itself; and the last record of a sorted listing, or a connection's cursor, only
     /// where a server does not heed what it is asked for.

@@ -2,7 +2,7 @@ import JSONPaths
 
 /// What a POST sends: `json`, `form`, or what `query` and `variables` make.
 ///
-/// It is shown as it is, so secrets do not belong into it. The texts of its leaves are templates, as the values of parameters are, until
+/// It is shown as it is, so secrets do not belong into it: these are put in when it is sent. The texts of its leaves are templates, as the values of parameters are, until
 /// ``filled(_:)`` has filled them.
 public enum RequestBody: Sendable, Hashable {
     /// JSON (`application/json`).
@@ -55,6 +55,24 @@ public enum RequestBody: Sendable, Hashable {
             !one.isEmpty, !other.isEmpty
         else { return first == second }
         return zip(one, other).allSatisfy { $0.name == $1.name }
+    }
+
+    /// Whether something is written at a place. An empty text is none: it keeps the place for what is still to come.
+    func hasValue(at place: String) -> Bool {
+        switch self {
+        case .form(let fields): return fields.contains { $0.name == place && !$0.value.isEmpty }
+        case .json(var value):
+            guard let path = try? Self.path(of: place) else { return false }
+            for step in path.segments {
+                guard let inner = value.inner(step) else { return false }
+                value = inner
+            }
+            switch value {
+            case .text(let text): return !text.isEmpty
+            case .template(let template): return !template.description.isEmpty
+            case .boolean, .number, .array, .object: return true
+            }
+        }
     }
 
     /// What is wrong with a place, and what to do about it; nil: a value can be set there.
@@ -119,6 +137,17 @@ public indirect enum BodyValue: Sendable, Hashable {
     public func member(_ name: String) -> BodyValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
+    }
+
+    /// The value one step down; nil: there is none.
+    fileprivate func inner(_ step: JSONPath.Segment) -> BodyValue? {
+        switch self {
+        case .object: return member(step.name)
+        case .array(let elements):
+            guard case .index(let index) = step, index < elements.count else { return nil }
+            return elements[index]
+        case .boolean, .number, .text, .template: return nil
+        }
     }
 
     /// The templates in it, in order.

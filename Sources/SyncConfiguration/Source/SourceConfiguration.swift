@@ -61,6 +61,9 @@ public struct ResourceConfiguration: Sendable, Hashable {
     /// `secret_params`, sorted by name: query parameters whose values are secrets. They go to the resource's own origin only, and are taken out of
     /// addresses that are stored.
     public var secretParameters: [SecretField] = []
+    /// `secret_fields`, sorted by place: texts of a POST's body that are secrets, each under its place, as in ``RequestBody/setting(_:at:)``. They are put in
+    /// when a request is sent, and go to the resource's own origin only.
+    public var secretFields: [SecretField] = []
     /// `for_each`: the parts that it consists of; `nil`: it is one list.
     public var partitions: PartitionConfiguration?
     /// `set`, sorted by name: properties of its objects that do not come from the records.
@@ -69,6 +72,10 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var success: [Int] = [200]
     /// `empty_statuses`, default none: statuses that mean a list without records, whatever the body is.
     public var emptyStatuses: [Int] = []
+    /// `rate_limited_if`, `retry_if`, `ignore_if` and `fail_if`: what answers mean besides what their statuses say. The first one that holds counts.
+    public var conditions: [AnswerCondition] = []
+    /// `filter`: which records are taken: those that fulfil one of these. Empty: all.
+    public var filter: [RecordCondition] = []
     /// `auth`, default none.
     public var authentication = AuthenticationConfiguration.none
     /// `pages`, default one request.

@@ -146,9 +146,9 @@ extension AuthenticationConfiguration {
 
     /// `auth.send_as`: where requests carry the token of a session.
     public struct SendAs: Sendable, Hashable {
-        /// `send_as.in`: `header` (the default), `query` or `cookie`.
+        /// `send_as.in`: `header` (the default), `query`, `cookie` or `body`.
         public var place = APIKey.Place.header
-        /// `send_as.name`: of the header, parameter or cookie. Default `Authorization`.
+        /// `send_as.name`: of the header, parameter or cookie, default `Authorization`; in a body the place.
         public var name = "Authorization"
         /// `send_as.prefix`: what stands before the token, in a header only. Default `Bearer ` in the header `Authorization`, else nothing.
         public var prefix = "Bearer "
@@ -161,6 +161,6 @@ extension AuthenticationConfiguration {
 extension ResourceConfiguration {
     /// Every secret that its requests refer to.
     public var secrets: [SecretReference] {
-        authentication.secrets + (secretHeaders + secretParameters).compactMap(\.value.reference)
+        authentication.secrets + (secretHeaders + secretParameters + secretFields).compactMap(\.value.reference)
     }
 }

@@ -103,6 +103,14 @@ struct JournalFormatter: Sendable {
             return JournalEntry(
                 "\(scope): no record of page \(page) has a \(field) that could be read (incremental.field, incremental.format), so every run asks from "
                     + "the same place", priority: .warning, fields: Self.fields(scope, run, [("CISTERN_PAGE", "\(page)")]))
+        case .pageIgnored(let scope, let run, let page, let status, let message):
+            // Once, and from then on for who looks at each step.
+            let isNew = remarks.insert("\(scope.whole) ignored").inserted
+            guard isNew || isDetailed else { return nil }
+            return JournalEntry(
+                "\(scope): page \(page) is taken for one without records (ignore_if)\(message.isEmpty ? "" : ": \(message)")",
+                priority: isNew ? .notice : .debug,
+                fields: Self.fields(scope, run, [("CISTERN_PAGE", "\(page)"), ("CISTERN_HTTP_STATUS", "\(status)")]))
         case .saveFailed(let reason, let cause): return saveFailed(reason, cause)
         case .saveRecovered:
             collapser.reset("save")

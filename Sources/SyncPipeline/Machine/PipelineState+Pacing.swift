@@ -107,6 +107,6 @@ struct PacingPlace: Sendable, Hashable {
         origin = (try? HTTPAddress(resource.url))?.origin
         address = origin == nil ? resource.url : ""
         authentication = resource.authentication
-        secrets = resource.secretHeaders + resource.secretParameters
+        secrets = resource.secretHeaders + resource.secretParameters + resource.secretFields
     }
 }

@@ -274,13 +274,19 @@ package struct ModelMapping: Sendable {
     /// - Parameter constants: what is set of its objects.
     func fingerprint(of resource: ResourceConfiguration, constants: RecordConstants = RecordConstants()) -> String {
         let limits = resource.limits
-        var parts: [Any?] =
-            [
-                fingerprint, resource.records, resource.pagination, resource.parse, resource.http.headers, resource.headers,
-                limits.maxRecordsPerPage, limits.maxDepth, limits.maxString, limits.maxKey, limits.maxNumberDigits, limits.maxMembers,
-            ] + (resource.assigned.isEmpty ? [] : [resource.assigned, constants.description]) + (resource.isGraphQL ? ["GraphQL"] : [])
-            + (resource.incremental.map { [$0.kind, $0.field, $0.start, resource.url, resource.parameters, resource.body] } ?? [])
+        var parts: [Any?] = [
+            fingerprint, resource.records, resource.pagination, resource.parse, resource.http.headers, resource.headers,
+            limits.maxRecordsPerPage, limits.maxDepth, limits.maxString, limits.maxKey, limits.maxNumberDigits, limits.maxMembers,
+        ]
+        // What a resource does not have does not count: what is stored of it is as good as it was before there was such a thing.
+        if !resource.assigned.isEmpty { parts += [resource.assigned, constants.description] as [Any?] }
+        if resource.isGraphQL { parts.append("GraphQL") }
+        if !resource.conditions.isEmpty { parts.append(resource.conditions) }
+        if !resource.filter.isEmpty { parts.append(resource.filter) }
         if let name = resource.mapKey { parts += ["map_key", name] as [Any?] }
+        if let incremental = resource.incremental {
+            parts += [incremental.kind, incremental.field, incremental.start, resource.url, resource.parameters, resource.body] as [Any?]
+        }
         let text = parts.map { $0.map { String(describing: $0) } ?? "" }.joined(separator: "\n")
         return "\(resource.entity) \(BodyDigest(of: text))"
     }

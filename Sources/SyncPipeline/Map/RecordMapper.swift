@@ -17,6 +17,8 @@ final class RecordMapper {
     private(set) var unidentified = 0
     /// Why the first of them was.
     private(set) var firstRejection: String?
+    /// How many records were left out.
+    private(set) var leftOut = 0
     /// The keys of the rows that the page's records are.
     private var seen = KeyCollector()
     /// What the page's records are.
@@ -135,6 +137,20 @@ final class RecordMapper {
             try reject(record, key: try? entity.key(of: record, constants: constants), problem)
         }
         if order.count >= batchSize { try flush() }
+    }
+
+    /// Leaves out a record that is not wanted: it is none of the page's rows. It is looked at again when the page comes next.
+    ///
+    /// - Parameter known: where it stands in the page; nil: it is the next one of a page that was not cut.
+    func leaveOut(_ record: JSONRecord, at known: RecordSpool.Record?) {
+        records.refuse(known?.place ?? records.append(record.hash.low))
+        leftOut += 1
+    }
+
+    /// Sets a record aside of which it cannot be told whether it is wanted.
+    func setAside(_ record: JSONRecord, at known: RecordSpool.Record?, _ problem: ConversionProblem) throws {
+        place = known?.place ?? records.append(record.hash.low)
+        try reject(record, key: try? entity.key(of: record, constants: constants), problem)
     }
 
     /// Whether records that were packed elsewhere are of use: as long as all of the page's seem to be new.

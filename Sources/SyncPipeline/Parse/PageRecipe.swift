@@ -31,11 +31,12 @@ struct PageRecipe: Sendable {
         _ page: FetchedPage, into context: NSManagedObjectContext, run: Int64, now: Date, badRecords: Int,
         packing: PagePacking? = nil, probe: RecordMapper.Probe? = nil, isCancelled: @escaping () -> Bool = { false }
     ) throws -> Reading {
-        if resource.isGraphQL { try refuseErrors(of: page) }
         let mapper = try RecordMapper(
             mapping: mapping, entity: resource.entity, context: context, now: now, run: run, limits: resource.limits,
             maxRejected: resource.limits.maxBadRecords - badRecords, constants: constants, records: page.content.records, probe: probe,
             isCancelled: isCancelled)
+        let filtered = try RecordFilter(resource)?.judge(page.content, policies: policies, now: now, isCancelled: isCancelled)
+        var number = 0
         let summary = try page.content.read(plan: mapper.plan, policies: policies) { list in
             guard mapper.takesPacked else {
                 packing?.end()
@@ -47,14 +48,20 @@ struct PageRecipe: Sendable {
             return true
         } each: { record, place in
             if isCancelled() { throw SyncError.cancelled }
-            try mapper.add(record, at: place)
+            switch filtered?[number] ?? .taken {
+            case .taken: try mapper.add(record, at: place)
+            case .leftOut: mapper.leaveOut(record, at: place)
+            case .unclear(let problem): try mapper.setAside(record, at: place, problem)
+            }
+            number += 1
         }
         try mapper.flush()
         var facts = try facts(of: page, summary)
         facts.rejected = mapper.rejectedRecords
         facts.unidentified = mapper.unidentified
-        if facts.records > 1, mapping.entities[resource.entity]?.configuration.derivedKey == .single {
-            throw SyncError.page("\(resource.scope): the answer has \(facts.records) records, but \(resource.entity) has key = \"single\"")
+        facts.leftOut = mapper.leftOut
+        if facts.wanted > 1, mapping.entities[resource.entity]?.configuration.derivedKey == .single {
+            throw SyncError.page("\(resource.scope): the answer has \(facts.wanted) records, but \(resource.entity) has key = \"single\"")
         }
         facts.span = try span(of: page)
         return Reading(facts: facts, mapper: mapper)
@@ -63,9 +70,7 @@ struct PageRecipe: Sendable {
     /// What a page says of its listing, before its records are read; nil where that depends on more of them than the last, or it cannot be read.
     func outlook(of page: FetchedPage) -> PageFacts? {
         // What is wrong is said when the page is read.
-        guard let summary = try? page.content.readEnvelope(policies: policies), settings.sieve.envelope.values(summary).firstError == nil else {
-            return nil
-        }
+        guard let summary = try? page.content.readEnvelope(policies: policies) else { return nil }
         return try? facts(of: page, summary)
     }
 
@@ -78,20 +83,6 @@ struct PageRecipe: Sendable {
         }
         return span
     }
-
-    /// A success of GraphQL that holds errors is no page, whatever data came with them: what is not among them need not be gone.
-    /// - Throws: `SyncError` with what the first error says; also what reading the page throws.
-    private func refuseErrors(of page: FetchedPage) throws {
-        var policies = policies
-        // Where there are errors there often are no data.
-        policies.absentRecords = .noRecords
-        guard let message = settings.sieve.envelope.values(try page.content.readAround(policies: policies)).firstError else { return }
-        let address = settings.redactor.redact(page.address), text = RemoteText.line(settings.redactor.redact(message), limit: Self.longestMessage)
-        throw SyncError.page("\(resource.scope): \(address): the answer holds errors, the first: \(text)")
-    }
-
-    /// How much is shown of what an error says.
-    private static let longestMessage = 300
 
     private func facts(of page: FetchedPage, _ summary: JSONPageSummary) throws -> PageFacts {
         let said = settings.sieve.envelope.values(summary)
@@ -116,7 +107,7 @@ struct PageRecipe: Sendable {
 
 extension JSONReaderPolicies {
     /// What a resource's `parse` table says.
-    fileprivate init(_ parse: ParsePolicy) {
+    init(_ parse: ParsePolicy) {
         self.init()
         duplicateKeys =
             switch parse.duplicateKeys {

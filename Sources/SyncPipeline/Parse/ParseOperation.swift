@@ -141,7 +141,9 @@ final class ParseOperation: Operation, @unchecked Sendable {
         var listed = try mapper.listedRows()
         listed.subtract(members)
         // The validators of a partial response are those of the whole: they would say nothing.
-        let isRemembered = input.isRemembered && !input.page.isPartial && facts.isSound && !facts.hasEmptyLists
+        // Which of its records are wanted may be another matter tomorrow, whatever the server says of it.
+        let isTimeless = !input.recipe.resource.filter.contains(where: \.dependsOnTime)
+        let isRemembered = input.isRemembered && !input.page.isPartial && facts.isSound && !facts.hasEmptyLists && isTimeless
         for entity in comparison.others { try StoredManifest.forget(entity: entity, in: worker) }
         let mayBeKept = comparison.mayBeKept && !(comparison.isPossible && mapper.changesHeld)
         if !mayBeKept { try StoredManifest.forget(input.scope, in: worker) }

@@ -48,7 +48,10 @@ extension ListingRun {
             fetch.knownRecords = { [self] in try? await manifest(of: request.key, count: count) }
         }
         var packing: PagePacking?
-        if isNew, environment.parseProbe?.isPacking != false, let spill = environment.document.root.persistentStoreCoordinator?.blockSpill {
+        // What is not wanted must not be packed, and that shows when the page is read.
+        if isNew, resource.filter.isEmpty, environment.parseProbe?.isPacking != false,
+            let spill = environment.document.root.persistentStoreCoordinator?.blockSpill
+        {
             packing = PagePacking(
                 surroundings.recipe, run: surroundings.number, clock: environment.clock, queue: environment.parseQueue, spill: spill)
             if packing != nil { environment.parseProbe?.packs(scope) }

@@ -64,7 +64,7 @@ extension ListingRun {
     /// Whether a server does not take where a run begins to ask.
     func rejectsCursor(_ outcome: FetchOutcome, _ step: Step, _ tally: RunTally) -> Bool {
         guard let increment = step.increment, !increment.isFull, increment.configuration.onRejection == .full, tally.pages == 0,
-            let status = outcome.error?.status
+            let error = outcome.error, case .status(let status) = error.kind
         else { return false }
         return Self.rejections.contains(status)
     }

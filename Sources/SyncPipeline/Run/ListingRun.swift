@@ -286,6 +286,9 @@ final class ListingRun: Sendable {
                 PageReport(
                     scope: scope, run: id, page: page, method: request.method.rawValue, url: url, status: fetched.status,
                     bytes: fetched.received, counts: parsed.counts, duration: fetched.duration)))
+        if let message = fetched.ignored {
+            environment.observe(.pageIgnored(scope: scope, run: id, page: page, status: fetched.status, message: message))
+        }
         var facts = parsed.facts
         // Some services send null for an empty list. If rows were listed before, it does not prove that they are gone.
         if facts.isNull, try await !hasListedRows() { facts.isNull = false }

@@ -79,7 +79,9 @@ struct PartitionSummary: Sendable {
         case .incomplete:
             incomplete.add(partition, report.error, report.failure)
             failuresInARow = 0
-        case .failed where report.pages == 0 && conclusion.parkedUntil == nil && Self.absentStatuses.contains(report.httpStatus ?? 0):
+        // Not where a condition says that it is something else.
+        case .failed
+        where report.pages == 0 && conclusion.parkedUntil == nil && report.failure != .page && Self.absentStatuses.contains(report.httpStatus ?? 0):
             absent.add(partition, report.error, report.failure, status: report.httpStatus)
             // If nobody may see any of them, it may be the credential.
             if report.httpStatus == 403 { failuresInARow += 1 }

@@ -304,7 +304,13 @@ extension RunFailure {
     init(_ error: any Error) {
         self =
             switch error {
-            case let error as FetchError: error.kind == .tls ? .tls : error.kind == .spool ? .store : .fetch
+            case let error as FetchError:
+                switch error.kind {
+                case .tls: .tls
+                case .spool: .store
+                case .answer, .answerErrors: .page
+                default: .fetch
+                }
             case is SyncError: .page
             default: .store
             }

@@ -28,7 +28,7 @@ struct RunTally: Sendable {
     var badRecords = 0
     var pacing: ServerPacing?
 
-    /// Records of all pages, including unchanged ones.
+    /// The records of all pages that are wanted, including those of unchanged ones.
     private var records = 0
     /// How many of them were set aside, now or when their page was read.
     private var rejected = 0
@@ -104,7 +104,7 @@ struct RunTally: Sendable {
         bytes += page.received
         pacing = page.pacing
         unmodified.append(request)
-        counts.unchanged += facts.records - facts.rejected
+        counts.unchanged += facts.wanted - facts.rejected
         take(facts, request, readIn: stored.run)
     }
 
@@ -113,7 +113,7 @@ struct RunTally: Sendable {
 
     private mutating func take(_ facts: PageFacts, _ request: String, readIn run: Int64) {
         readings += "\(run) \(request)\n"
-        records += facts.records
+        records += facts.wanted
         rejected += facts.rejected
         unidentified += facts.unidentified
         oldestReading = min(oldestReading, run)

@@ -39,6 +39,8 @@ public enum SyncEvent: Sendable, Hashable {
     case sinceIgnored(scope: ResourceScope, run: UUID, since: String, oldest: String)
     /// No record of a page says how new it is, so that runs cannot come further.
     case cursorMissing(scope: ResourceScope, run: UUID, page: Int, field: String)
+    /// A condition of the configuration (`ignore_if`) took a page for one without records. `message`: what the page said of it; may be empty.
+    case pageIgnored(scope: ResourceScope, run: UUID, page: Int, status: Int, message: String)
     /// A save of the document failed.
     case saveFailed(reason: String, cause: SaveFailureCause)
     /// A save of the document succeeded after failures.

@@ -44,6 +44,32 @@ struct RecordCutterTests {
         #expect(try Cuts(body, Cutting().cutter()).hashes == hashes)
     }
 
+    // Also where that is no list, or nothing is there: what is around it may say why.
+    @Test(arguments: [
+        #"{"data": [{"id": 1}, 2], "why": {"code": 7}}"#, #"{"why": {"code": 7}, "data": []}"#, #"{"why": {"code": 7}}"#,
+        #"{"data": "none", "why": {"code": 7}}"#, #"{"data": {"id": 1}, "why": {"code": 7}}"#, #"{"data": null, "why": {"code": 7}}"#,
+        #"{"data": {"a": "\ud800"}, "why": {"code": 7}, "other": "\ud800"}"#,
+    ]) func whatIsAroundIsReadWhateverIsInIt(text: String) throws {
+        let envelope = JSONFieldPlan([JSONField("code", path: "$.why.code"), JSONField("first", path: "$.data[0].id"), JSONField(key: "no")])
+        for fields in [envelope, JSONFieldPlan(Array(envelope.fields.prefix(1)))] {
+            let cutter = Cutting(records: "$.data", envelope: fields).cutter()
+            _ = try Cuts(text, cutter, chunk: 5)
+            var policies = JSONReaderPolicies()
+            policies.loneSurrogates = .rejectRecord
+            let values = try cutter.finish().values(JSONRecordReader(), policies: policies)
+            #expect(values.first == .int64(7) && values.count == fields.fields.count, "\(values)")
+            #expect(values.count == 1 || values[1] == (text.contains("[{") ? .int64(1) : .missing) && values[2] == .missing, "\(values)")
+        }
+    }
+
+    @Test(arguments: ["", " ", "{", "[1, 2", "7"]) func nothingIsAroundWhatIsNoDocument(text: String) {
+        let cutter = Cutting(records: "$.data", envelope: JSONFieldPlan([JSONField(key: "a")])).cutter()
+        #expect(throws: JSONReaderError.self) {
+            _ = try Cuts(text, cutter)
+            _ = try cutter.finish().values(JSONRecordReader())
+        }
+    }
+
     @Test func whatIsAroundTheListIsRead() throws {
         let envelope = JSONFieldPlan([JSONField(key: "next"), JSONField("total", path: "$.meta.total")])
         let cutter = Cutting(records: "$.data", envelope: envelope).cutter()

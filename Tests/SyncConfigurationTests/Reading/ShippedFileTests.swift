@@ -66,6 +66,16 @@ import Testing
         #expect(holidays.records?.description == "$[*].events" && holidays.mapKey == "division" && holidays.key == ["division", "date", "title"])
     }
 
+    @Test func theExampleOfErrorsInSuccessesIsAConfiguration() throws {
+        let reading = ConfigurationReader(path: "\(Self.etc)/../../Examples/chat/cisternd.toml").read()
+        #expect(reading.errors.map(\.description) == [])
+        let members = try #require(reading.configuration?.resource(scope: "chat/members"))
+        #expect(members.conditions.map(\.meaning) == [.rateLimited, .retry, .fail])
+        #expect(members.conditions.last?.message == "$.error")
+        let messages = try #require(reading.configuration?.resource(scope: "chat/messages"))
+        #expect(messages.conditions.map(\.meaning) == [.rateLimited, .retry, .ignore, .fail])
+    }
+
     @Test func theExampleIsAConfigurationWhenItsCommentSignsAreTakenAway() throws {
         let result = try configuration(uncommented(try text("conf.d/10-example.toml")))
         let resource = try #require(result.resource(scope: "countries/countries"))

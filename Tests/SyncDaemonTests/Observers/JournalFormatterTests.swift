@@ -75,6 +75,19 @@ import Testing
         #expect(field(formatter.entry(for: refused), "CISTERN_CURSOR") == "2024-01-01T00:00:00Z")
     }
 
+    @Test func aPageThatIsIgnoredIsSaidOnceAndThenOnlyInDetail() {
+        func ignored(_ message: String) -> SyncEvent {
+            .pageIgnored(scope: Example.countries, run: Example.run, page: 2, status: 400, message: message)
+        }
+        var formatter = JournalFormatter()
+        let first = formatter.entry(for: ignored("no data"))
+        #expect(first?.message == "iso/countries: page 2 is taken for one without records (ignore_if): no data" && first?.priority == .notice)
+        #expect(field(first, "CISTERN_HTTP_STATUS") == "400")
+        #expect(formatter.entry(for: ignored("other"))?.priority == .debug)
+        formatter.isDetailed = false
+        #expect(formatter.entry(for: ignored("")) == nil)
+    }
+
     @Test func aPageSaysHowItWasAskedFor() {
         var formatter = JournalFormatter()
         let page = PageReport(

@@ -47,6 +47,55 @@ extension Assembly {
         resource.body = .graphQL(text, values.variables)
     }
 
+    /// Secrets in a body have a place of their own.
+    func checkBodySecrets(_ resource: ResourceConfiguration, _ auth: Layer, _ origins: [String: DocumentNode.Place], _ own: Layer) {
+        var secrets: [BodySecret] = []
+        switch resource.authentication {
+        case .apiKey(let key) where key.place == .body: secrets.append(BodySecret(key.name, auth, key: "name"))
+        case .session(let session) where session.sendAs.place == .body:
+            secrets.append(BodySecret(session.sendAs.name, auth.table("send_as"), key: "name"))
+        case .none, .bearer, .basic, .apiKey, .oauth2, .session: break
+        }
+        for field in resource.secretFields { secrets.append(BodySecret(field.name, own, key: "secret_fields", at: origins["secret_fields"])) }
+        for (number, secret) in secrets.enumerated() {
+            func complain(_ message: String, _ suggestion: String) {
+                complaints.add(at: secret.at ?? own.node?.place, secret.layer.subject, key: secret.key, message, suggestion)
+            }
+            guard resource.method == .post, let body = resource.body else {
+                complain(
+                    "a secret in the body needs a request that has one",
+                    "write method = \"POST\" and json = { … } or form = { … } at the resource; json = {} if nothing else is sent")
+                continue
+            }
+            if case .form = body, secret.place.hasPrefix("/") {
+                complain("a form has no places such as \"\(secret.place)\"", "write the name of a field")
+            } else if let problem = body.complaint(place: secret.place) {
+                complain(problem.message, problem.suggestion)
+            } else if body.hasValue(at: secret.place) {
+                complain("\"\(secret.place)\" has a value in the body as well", "remove one of them")
+            } else if let page = resource.pagination.kind.bodyPlaces.first(where: { body.hasOverlap(of: $0, secret.place) }) {
+                complain(
+                    "\"\(secret.place)\" and \"\(page)\", which says what page is meant, are one place, or one is inside of the other",
+                    "use another place")
+            } else if let other = secrets[..<number].first(where: { body.hasOverlap(of: $0.place, secret.place) }) {
+                complain("\"\(secret.place)\" and \"\(other.place)\" are one place, or one is inside of the other", "remove one of them")
+            }
+        }
+    }
+
+    /// A secret that belongs into a body, and where that is said.
+    private struct BodySecret {
+        let place: String
+        let layer: Layer
+        let key: String
+        let at: DocumentNode.Place?
+
+        init(_ place: String, _ layer: Layer, key: String, at: DocumentNode.Place? = nil) {
+            (self.place, self.layer, self.key) = (place, layer, key)
+            self.at = at ?? layer.node?.table?[key]?.place ?? layer.node?.place
+        }
+    }
+
     /// The text of a file with a query: relative to the main file's directory.
     private func queryText(_ name: String, at place: DocumentNode.Place?, _ subject: Subject) -> String? {
         let directory = complaints.mainFile.lastIndex(of: "/").map { complaints.mainFile[...$0] } ?? ""

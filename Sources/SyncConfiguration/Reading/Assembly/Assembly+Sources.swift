@@ -64,8 +64,8 @@ extension Assembly {
 
     /// What of a source's own table its resources have, too.
     private static let inheritedKeys: Set<String> = [
-        "records", "params", "headers", "secret_params", "secret_headers", "success", "empty_statuses", "set", "method", "json", "form", "query",
-        "query_file", "variables", "idempotent",
+        "records", "params", "headers", "secret_params", "secret_headers", "secret_fields", "success", "empty_statuses", "rate_limited_if",
+        "retry_if", "ignore_if", "fail_if", "filter", "set", "method", "json", "form", "query", "query_file", "variables", "idempotent",
     ]
 
     /// One resource. The layers are the defaults, the source and, in the long form, the resource.
@@ -90,8 +90,11 @@ extension Assembly {
         resource.headers = values.headers
         resource.secretHeaders = values.secretHeaders
         resource.secretParameters = values.secretParameters
+        resource.secretFields = values.secretFields
         resource.success = values.success
         resource.emptyStatuses = values.emptyStatuses
+        resource.conditions = values.conditions
+        resource.filter = values.filter
         resource.assigned = values.assigned
         assembleRequest(of: &resource, values, origins, own)
         let partitions = partitions(source.name, layers)
@@ -158,6 +161,7 @@ extension Assembly {
         checkTLS(resource.tls, layers.last { $0.table("tls").node != nil }?.table("tls") ?? own.table("tls"))
         checkSecrets(resource, auth.layer, own, table)
         checkSecretNames(resource, origins, own)
+        checkBodySecrets(resource, auth.layer, origins, own)
         return resource
     }
 

@@ -13,6 +13,19 @@ struct AuthenticationReading {
         complain(key, "\"\(key)\" is missing; kind = \"\(kind)\" needs it", suggestion ?? "write \(key) = { credential = \"ID\" }")
     }
 
+    /// Complains of a name that is none in its place: only a body has others than headers have, and none that could be guessed.
+    func checkCarrier(_ node: DocumentNode?, _ name: String, in place: AuthenticationConfiguration.APIKey.Place) {
+        if place == .body {
+            guard node == nil else { return }
+            complain(
+                "name", "\"name\" is missing; in = \"body\" needs it", "write name = \"/auth/key\", where the body has it, or the name of a field")
+        } else if !RequestName.isToken(name) {
+            complain(
+                "name", "\"\(name)\" is not the name of a header",
+                "use letters, digits and \"-\", or write in = \"body\" if it is a place in the body")
+        }
+    }
+
     /// Complains of a key where it stands, or of the table where it is missing.
     func complain(_ key: String, _ message: String, _ suggestion: String) {
         complaints.add(at: table[key]?.place ?? layer.node?.place, layer.subject, key: key, message, suggestion)
@@ -175,7 +188,7 @@ struct SendAsTable: ConfigurationTable {
     static var keys: [Key<Self>] {
         [
             Key("in", .choice(AuthenticationConfiguration.APIKey.Place.self), \.place),
-            Key("name", .headerName, \.name),
+            Key("name", .carrierName, \.name),
             Key("prefix", .headerPrefix, \.prefix),
         ]
     }
@@ -187,6 +200,11 @@ struct SendAsTable: ConfigurationTable {
             reading.complaints.add(
                 at: layer.node?.place, layer.subject, key: "name", "\"name\" is missing; in = \"\(place.rawValue)\" needs it",
                 "write name = \"…\", as the service calls it")
+        }
+        if place != .body, !RequestName.isToken(name) {
+            reading.complaints.add(
+                at: table["name"]?.place, layer.subject, key: "name", "\"\(name)\" is not the name of a header",
+                "use letters, digits and \"-\", or write in = \"body\" if it is a place in the body")
         }
         if place != .header, !prefix.isEmpty {
             reading.complaints.add(

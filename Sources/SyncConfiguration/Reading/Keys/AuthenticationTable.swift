@@ -72,7 +72,7 @@ struct AuthenticationTable: ConfigurationTable {
             Key("scheme", scheme, \.scheme),
             Key("username", Codec<AuthenticationConfiguration.Basic.User>.user.optional(), \.username),
             Key("password", Codec<SecretText>.password.optional(), \.password),
-            Key("name", header, \.name),
+            Key("name", .carrierName, \.name),
             Key("in", .choice(AuthenticationConfiguration.APIKey.Place.self), \.place),
             Key("value", Codec<SecretReference>.secret.optional(), \.value),
             Key("prefix", Codec<String>.headerPrefix, \.prefix),
@@ -133,6 +133,7 @@ struct AuthenticationTable: ConfigurationTable {
             return .basic(.init(username: username, password: password.reference))
         case .apiKey:
             need("value")
+            reading.checkCarrier(table["name"], name, in: place)
             if !prefix.isEmpty, place != .header {
                 complaints.add(
                     at: table["prefix"]?.place ?? node.place, layer.subject, key: "prefix", "a prefix stands in a header only",

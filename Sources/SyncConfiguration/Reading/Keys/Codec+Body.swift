@@ -17,7 +17,7 @@ extension Codec where Value == BodyValue {
                 return .wrong("\"\(name)\" is not the name of a variable", "use letters, digits and \"_\", without \"$\"")
             }
             do {
-                return .value(try BodyValue(node, at: ""))
+                return .value(try BodyValue(node, at: isVariables ? "/variables" : ""))
             } catch let refusal as BodyRefusal {
                 return .wrong(refusal.message, refusal.suggestion)
             } catch {
@@ -87,7 +87,9 @@ extension BodyValue {
 extension BodyRefusal {
     fileprivate init(secret place: String) {
         message = "\(place) carries a secret, which the configuration may not contain"
-        suggestion = "write auth = { kind = \"bearer\", token = { credential = \"ID\" } } if the service takes it in a header"
+        suggestion =
+            "write secret_fields = { \"\(place)\" = { credential = \"ID\" } }, or auth = { kind = \"bearer\", token = { credential = \"ID\" } } if the service "
+            + "takes it in a header"
     }
 }
 

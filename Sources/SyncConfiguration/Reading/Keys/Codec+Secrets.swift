@@ -1,3 +1,5 @@
+import JSONPaths
+
 extension Codec where Value == SecretText {
     /// A text, or a reference to a secret. `check` says what is wrong with a text.
     static func textOrSecret(
@@ -49,6 +51,11 @@ extension SecretText {
     }
 }
 
+extension Codec where Value == JSONPath {
+    /// Reads a text that stands where a key does.
+    fileprivate func outcome(ofText text: String) -> Outcome { read(DocumentNode(value: .string(text), place: .init(file: "", rank: 0))) }
+}
+
 extension Codec where Value == [SecretField] {
     /// A table of names with texts or references: the fields of a form, the parameters of a login.
     static var secretFields: Codec {
@@ -85,6 +92,25 @@ extension Codec where Value == [SecretField] {
             wrong: ["1", "\"key\"", "{ key = \"hunter2\" }", "{ key = 1 }", "{ \"\" = { credential = \"x\" } }"]
         ) { name, value in
             if name.isEmpty { return .wrong("a parameter has no name", "give it one") }
+            return reference(value)
+        }
+    }
+
+    /// A table of places in a body with references to secrets.
+    static var secretBodyFields: Codec {
+        table(
+            "a table of places in the body with references, as in { \"/auth/key\" = { credential = \"ID\" } }",
+            wrong: [
+                "1", "\"/key\"", "{ \"/key\" = \"hunter2\" }", "{ \"/key\" = 1 }", "{ \"\" = { credential = \"x\" } }",
+                "{ \"/a~2\" = { credential = \"x\" } }",
+            ]
+        ) { place, value in
+            if place.isEmpty { return .wrong("the place is the whole body", "write a JSON Pointer such as \"/auth/key\", or the name of a field") }
+            if place.hasPrefix("/") || place.hasPrefix("$"),
+                case .wrong(let message, let suggestion) = Codec<JSONPath>.jsonPath.outcome(ofText: place)
+            {
+                return .wrong(message, suggestion)
+            }
             return reference(value)
         }
     }
@@ -211,6 +237,14 @@ extension Codec where Value == String {
     static var headerName: Codec {
         text("the name of a header", maxLength: 128, wrong: ["\"A B\""]) { name in
             RequestName.isToken(name) ? nil : ("\"\(name)\" is not the name of a header", "use letters, digits and \"-\"")
+        }
+    }
+
+    /// What carries a secret: the name of a header, parameter or cookie, or a place in a body.
+    static var carrierName: Codec {
+        text("the name of a header, or a place in the body", maxLength: 512, wrong: ["\"A B\""]) { name in
+            RequestName.isToken(name) || name.hasPrefix("/") || name.hasPrefix("$")
+                ? nil : ("\"\(name)\" is not the name of a header", "use letters, digits and \"-\"")
         }
     }
 

@@ -15,9 +15,15 @@ struct ResourceTable: ConfigurationTable {
     var headers: [HeaderField] = []
     var secretParameters: [SecretField] = []
     var secretHeaders: [SecretField] = []
+    var secretFields: [SecretField] = []
     var assigned: [AssignedProperty] = []
     var success = [200]
     var emptyStatuses: [Int] = []
+    var rateLimitedIf: [AnswerCondition] = []
+    var retryIf: [AnswerCondition] = []
+    var ignoreIf: [AnswerCondition] = []
+    var failIf: [AnswerCondition] = []
+    var filter: [RecordCondition] = []
     /// `nil`: as the body has it.
     var method: RequestMethod?
     var json: BodyValue?
@@ -29,11 +35,13 @@ struct ResourceTable: ConfigurationTable {
 
     /// How it is asked for.
     var requestMethod: RequestMethod { method ?? (isQuery ? .post : .get) }
+    /// What answers mean besides what their statuses say, in the order in which that is asked.
+    var conditions: [AnswerCondition] { rateLimitedIf + retryIf + ignoreIf + failIf }
     /// Whether it has a query.
     var isQuery: Bool { query != nil || queryFile != nil }
 
     static var shared: [Key<Self>] {
-        [
+        let own: [Key<Self>] = [
             Key("name", Codec<String>.name.optional(), \.name),
             Key("enabled", .bool, \.isEnabled),
             Key("path", Codec<String>.urlPath.optional(), \.path),
@@ -49,6 +57,9 @@ struct ResourceTable: ConfigurationTable {
             Key("secret_headers", .secretHeaders, \.secretHeaders) {
                 $1.secretHeaders = $1.secretHeaders.overlaid(with: $0, isCaseSensitive: false)
             },
+            Key("secret_fields", .secretBodyFields, \.secretFields) {
+                $1.secretFields = $1.secretFields.overlaid(with: $0, isCaseSensitive: true)
+            },
             Key("set", .assignments, \.assigned) { $1.assigned = $1.assigned.overlaid(with: $0) },
             Key("success", .statuses(200...299), \.success),
             Key("empty_statuses", .emptyStatuses, \.emptyStatuses),
@@ -61,8 +72,20 @@ struct ResourceTable: ConfigurationTable {
             Key("idempotent", .bool, \.isIdempotent),
             .inForce("format", "json"),
         ]
+        return own + judging
             + Key.structural("schedule", "http", "tls", "retry", "limits", "parse", "schema", "deletion", "auth", "pages", "for_each", "incremental")
-            + Key.later("filter", "rate", "breaker")
+            + Key.later("rate", "breaker")
+    }
+
+    /// What says what an answer means, in the order in which it is asked, and which of its records are taken.
+    private static var judging: [Key<Self>] {
+        [
+            Key("rate_limited_if", .answers(.rateLimited), \.rateLimitedIf),
+            Key("retry_if", .answers(.retry), \.retryIf),
+            Key("ignore_if", .answers(.ignore), \.ignoreIf),
+            Key("fail_if", .answers(.fail), \.failIf),
+            Key("filter", .filter, \.filter),
+        ]
     }
 
     static var keys: [Key<Self>] { shared }
@@ -76,6 +99,8 @@ struct ResourceTable: ConfigurationTable {
     mutating func dropBodies(besides table: [String: DocumentNode]) {
         let kinds = [["json"], ["form"], ["query", "query_file", "variables"]]
         let isGET = table["method"]?.string == RequestMethod.get.rawValue
+        // What nothing is sent with has no place for them.
+        if isGET { secretFields = [] }
         guard isGET || kinds.contains(where: { $0.contains { table[$0] != nil } }) else { return }
         if table["json"] == nil { json = nil }
         if table["form"] == nil { form = nil }

@@ -15,6 +15,7 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
     private let configuration: AuthenticationConfiguration
     private let secretHeaders: [SecretField]
     private let secretParameters: [SecretField]
+    private let secretFields: [SecretField]
     private let secrets: SecretResolver
     /// Where tokens come from; nil: none are fetched here.
     private let issuer: TokenIssuer?
@@ -25,20 +26,22 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
     ///   - headers: configured headers, whose values are treated as secrets in messages if their names suggest it.
     ///   - secrets: reads the secrets.
     public init(_ configuration: AuthenticationConfiguration, origin: Origin, headers: [HeaderField] = [], secrets: SecretResolver) {
-        self.init(configuration, origin: origin, headers: headers, secretHeaders: [], secretParameters: [], secrets: secrets, issuer: nil)
+        self.init(
+            configuration, origin: origin, headers: headers, secretHeaders: [], secretParameters: [], secretFields: [], secrets: secrets, issuer: nil)
     }
 
     /// - Parameters:
-    ///   - secretHeaders: further headers, and `secretParameters`: parameters, whose values are secrets.
+    ///   - secretHeaders: further headers, `secretParameters`: parameters, and `secretFields`: places in bodies, whose values are secrets.
     ///   - issuer: fetches the tokens that the configuration wants.
     init(
         _ configuration: AuthenticationConfiguration, origin: Origin, headers: [HeaderField], secretHeaders: [SecretField],
-        secretParameters: [SecretField], secrets: SecretResolver, issuer: TokenIssuer?
+        secretParameters: [SecretField], secretFields: [SecretField], secrets: SecretResolver, issuer: TokenIssuer?
     ) {
         self.configuration = configuration
         self.origin = origin
         self.secretHeaders = secretHeaders
         self.secretParameters = secretParameters
+        self.secretFields = secretFields
         self.secrets = secrets
         self.issuer = issuer
         redactor = Redactor(secrets: headers.filter { Self.isTelling($0.name) }.map(\.value))
@@ -48,7 +51,7 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
     init(_ other: Authentication, headers: [HeaderField]) {
         self.init(
             other.configuration, origin: other.origin, headers: headers, secretHeaders: other.secretHeaders,
-            secretParameters: other.secretParameters, secrets: other.secrets, issuer: other.issuer)
+            secretParameters: other.secretParameters, secretFields: other.secretFields, secrets: other.secrets, issuer: other.issuer)
     }
 
     /// Reads the secrets for one exchange, and has a token fetched where that is needed. May wait.
@@ -66,6 +69,10 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         for field in secretParameters {
             guard let reference = field.value.reference else { continue }
             credential.others.append(.query(name: field.name, try await secret(reference)))
+        }
+        for field in secretFields {
+            guard let reference = field.value.reference else { continue }
+            credential.others.append(.body(place: field.name, try await secret(reference)))
         }
         return credential
     }
@@ -138,6 +145,7 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         case .cookie:
             try checkCookie(value, what)
             return .cookie(name: name, value)
+        case .body: return .body(place: name, value)
         }
     }
 
@@ -208,7 +216,11 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
     }
 
     private static func words(_ place: AuthenticationConfiguration.APIKey.Place) -> String {
-        place == .query ? "query parameter" : place.rawValue
+        switch place {
+        case .header, .cookie: place.rawValue
+        case .query: "query parameter"
+        case .body: "body field"
+        }
     }
 
     /// Nothing but the origin, so that a dump shows no secret.
@@ -227,6 +239,8 @@ struct Credential: Sendable {
         case header(name: String, prefix: String, Secret)
         case query(name: String, Secret)
         case cookie(name: String, Secret)
+        /// `place`: as in `RequestBody.setting(_:at:)`.
+        case body(place: String, Secret)
     }
 
     /// The only origin that gets it.
@@ -245,9 +259,28 @@ struct Credential: Sendable {
         for place in others + [place] { Self.put(place, into: &request) }
     }
 
+    /// What a request sends, with the secrets that belong into it if it goes to the origin they belong to.
+    func bytes(of content: RequestContent, at address: HTTPAddress) -> [UInt8] {
+        let secrets = inBody
+        guard !secrets.isEmpty, address.origin == origin else { return content.bytes }
+        return content.bytes(setting: secrets.map { (place: $0.place, text: $0.secret.revealed()) }) ?? content.bytes
+    }
+
+    /// A place that secrets belong to and a body does not have; nil: there is none, or nothing is sent.
+    func missingPlace(in content: RequestContent) -> String? {
+        content.isEmpty ? nil : inBody.first { content.bytes(setting: [(place: $0.place, text: "")]) == nil }?.place
+    }
+
+    private var inBody: [(place: String, secret: Secret)] {
+        var found: [(place: String, secret: Secret)] = []
+        for case .body(let name, let secret) in others + [place] { found.append((place: name, secret: secret)) }
+        return found
+    }
+
     private static func put(_ place: Place, into request: inout HTTPRequest) {
         switch place {
-        case .none: break
+        // What goes into a body is there already: see `bytes(of:at:)`.
+        case .none, .body: break
         case .header(let name, let prefix, let secret): request.headers.replaceOrAdd(name: name, value: prefix + secret.revealed())
         case .query(let name, let secret): request.address = request.address.setting([(name, secret.revealed())])
         case .cookie(let name, let secret):

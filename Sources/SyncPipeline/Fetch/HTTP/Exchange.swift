@@ -11,12 +11,14 @@ struct Exchange: Sendable {
         let address: HTTPAddress
         let status: Int
         let headers: HTTPHeaders
-        /// Nil unless the status is one of success.
+        /// Nil unless the status is one of success, or there are no records.
         let content: PageContent?
-        /// The beginning of the body of any other.
+        /// The beginning of any other body.
         var excerpt: [UInt8] = []
         /// Bytes on the wire.
         let received: Int
+        /// What the resource's conditions say of it; nil: it is what its status says.
+        var verdict: AnswerVerdict?
     }
 
     /// A response whose body no longer matters: what its head says, a Retry-After above all, holds even if the body never ends.
@@ -76,6 +78,9 @@ struct Exchange: Sendable {
         var address = page.address, isRedirected = false
         while true {
             try checkAddress(address)
+            if let place = credential.missingPlace(in: page.content) {
+                throw FetchError(.credential, detail: "the body has no place “\(place)” for a secret")
+            }
             let request = settings.request(page, at: address, credential: credential, validators: validators, cookies: cookies)
             watch.sent(at: clock.instant)
             let head: HTTPResponse
@@ -124,27 +129,33 @@ struct Exchange: Sendable {
         _ head: HTTPResponse, from address: HTTPAddress, watch: ExchangeWatch, known: KnownResponse
     ) async throws -> Response {
         if settings.empty.contains(head.status) {
-            _ = await readExcerpt(head, watch: watch)
+            let body = await readExcerpt(head, watch: watch)
             try Task.checkCancellation()
             watch.ended()
-            var sieve = PageSieve(settings.sieve, known: nil, place: spool)
-            return Response(
-                address: address, status: head.status, headers: head.headers, content: try sieve.finish().withoutRecords(), received: 0)
+            return try judged(head, from: address, body: body, isEmpty: true)
         }
         guard settings.success.contains(head.status) else {
-            // The body of anything else only serves the message.
-            known.response = Response(address: address, status: head.status, headers: head.headers, content: nil, received: 0)
-            let excerpt = await readExcerpt(head, watch: watch)
+            // The body of anything else only serves the message, and conditions.
+            known.response = try judged(head, from: address, body: [])
+            let body = await readExcerpt(head, watch: watch)
             try Task.checkCancellation()
             watch.ended()
-            return Response(address: address, status: head.status, headers: head.headers, content: nil, excerpt: excerpt, received: 0)
+            return try judged(head, from: address, body: body)
         }
         if let problem = unexpectedType(head.headers) {
+            let body = await readExcerpt(head, watch: watch)
+            try Task.checkCancellation()
+            let response = try judged(head, from: address, body: body)
+            guard response.verdict == nil else {
+                watch.ended()
+                return response
+            }
             var error = FetchError(.contentType, detail: problem)
-            error.excerpt = Self.text(await readExcerpt(head, watch: watch))
+            error.excerpt = Self.text(body)
             throw error
         }
-        var decoder = try BodyDecoder(headers: head.headers, limits: settings.http, excerpt: Self.excerptSize)
+        let excerptSize = settings.judge.readsText ? Self.judgedSize : Self.excerptSize
+        var decoder = try BodyDecoder(headers: head.headers, limits: settings.http, excerpt: excerptSize)
         // A store or a disk that is slow is not the server's silence.
         watch.suspend(at: clock.instant)
         var sieve = PageSieve(settings.sieve, known: await knownRecords(), place: spool, arrival: arrival)
@@ -161,13 +172,56 @@ struct Exchange: Sendable {
             }
             try decoder.finish()
             let content = try sieve.finish()
-            isWhole = true
             watch.ended()
-            return Response(address: address, status: head.status, headers: head.headers, content: content, received: decoder.received)
+            // Before anybody gets anything of it.
+            let verdict = verdict(head, content, beginning: decoder.excerpt)
+            isWhole = verdict == nil
+            return Response(
+                address: address, status: head.status, headers: head.headers, content: try shown(content, verdict),
+                excerpt: verdict?.message == nil && verdict?.isGraphQL == false ? decoder.excerpt : [], received: decoder.received, verdict: verdict)
         } catch var error as FetchError {
             if error.excerpt.isEmpty { error.excerpt = Self.text(decoder.excerpt) }
             throw error
         }
+    }
+
+    // MARK: What conditions say
+
+    /// How much is read of the body of an answer that is no success, and in how much of any body a text is looked for.
+    private static let judgedSize = 64 << 10
+
+    private func verdict(_ head: HTTPResponse, _ content: PageContent, beginning: [UInt8]) -> AnswerVerdict? {
+        guard !settings.judge.isEmpty else { return nil }
+        let values = settings.judge.fields.isEmpty ? nil : content.values(policies: settings.judge.policies)
+        return settings.judge.verdict(
+            status: head.status, headers: head.headers, values: values.map { settings.sieve.envelope.judged(among: $0) }, text: beginning)
+    }
+
+    /// The answer with a body that is no page's.
+    ///
+    /// - Parameter isEmpty: its status says that there are no records.
+    private func judged(_ head: HTTPResponse, from address: HTTPAddress, body: [UInt8], isEmpty: Bool = false) throws -> Response {
+        let judge = settings.judge
+        var verdict: AnswerVerdict?
+        if !judge.isEmpty, head.status != 304 {
+            verdict = judge.verdict(status: head.status, headers: head.headers, values: judge.values(of: body), text: body)
+        }
+        let hasNoRecords = verdict.map { $0.meaning == .ignore } ?? isEmpty
+        return Response(
+            address: address, status: head.status, headers: head.headers, content: hasNoRecords ? try nothing() : nil,
+            excerpt: verdict?.message == nil ? body : [], received: 0, verdict: verdict)
+    }
+
+    /// What is left of a page that was read to its end.
+    private func shown(_ content: PageContent, _ verdict: AnswerVerdict?) throws -> PageContent? {
+        guard let verdict else { return content }
+        return verdict.meaning == .ignore ? try nothing() : nil
+    }
+
+    /// A page without records, whatever came.
+    private func nothing() throws -> PageContent {
+        var sieve = PageSieve(settings.sieve, known: nil, place: spool)
+        return try sieve.finish().withoutRecords()
     }
 
     // MARK: What error messages need
@@ -178,16 +232,19 @@ struct Exchange: Sendable {
     /// How much is kept until credentials have been taken out: a credential must not escape by being cut in two.
     private static let excerptSize = 4096
 
-    /// Reads at most 64 KiB and never fails: enough for a message, and for the connection to be used again after a small body.
+    /// Reads at most 64 KiB, twice that where conditions ask for it, and never fails: enough for a message, and for the connection to be used again after a small body.
     private func readExcerpt(_ head: HTTPResponse, watch: ExchangeWatch) async -> [UInt8] {
         var limits = settings.http
-        limits.maxBodyCompressed = min(limits.maxBodyCompressed, .kibibytes(64))
-        limits.maxBody = min(limits.maxBody, .kibibytes(64))
+        // The piece that goes beyond the limit is not looked at: what conditions need must not be in it.
+        let most: ByteCount = settings.judge.readsBodies ? .kibibytes(128) : .kibibytes(64)
+        limits.maxBodyCompressed = min(limits.maxBodyCompressed, most)
+        limits.maxBody = min(limits.maxBody, most)
         var plain = head.headers
         if let length = plain.first(name: "Content-Length").flatMap(Int.init), length > limits.maxBodyCompressed.bytes {
             plain.remove(name: "Content-Length")
         }
-        guard var decoder = try? BodyDecoder(headers: plain, limits: limits, excerpt: Self.excerptSize) else { return [] }
+        let size = settings.judge.readsBodies ? Self.judgedSize : Self.excerptSize
+        guard var decoder = try? BodyDecoder(headers: plain, limits: limits, excerpt: size) else { return [] }
         do {
             for try await buffer in head.body {
                 watch.received(buffer.readableBytes, at: clock.instant)

@@ -8,25 +8,47 @@ public struct RequestContent: Sendable, Hashable, CustomStringConvertible {
     public let bytes: [UInt8]
     /// Of the bytes: SHA-256.
     public let digest: BodyDigest
+    private let body: RequestBody?
 
     /// The content of a body whose templates have been filled; nil: there is nothing to send.
     ///
     /// Members of objects come in their order, so that equal bodies are equal bytes. In a form everything but unreserved characters is escaped, so
     /// that no server can read a value in two ways.
     init(_ body: RequestBody?) {
-        let text: String
-        switch body {
-        case nil: (mediaType, text) = ("", "")
-        case .json(let value)?:
-            var json = ""
-            value.write(to: &json)
-            (mediaType, text) = ("application/json", json)
-        case .form(let fields)?:
-            let pairs = fields.map { field in "\(HTTPAddress.encode(field.name))=\(HTTPAddress.encode(field.value))" }
-            (mediaType, text) = ("application/x-www-form-urlencoded", pairs.joined(separator: "&"))
-        }
+        self.body = body
+        mediaType =
+            switch body {
+            case nil: ""
+            case .json?: "application/json"
+            case .form?: "application/x-www-form-urlencoded"
+            }
+        let text = body.map { Self.text(of: $0) } ?? ""
         bytes = Array(text.utf8)
         digest = BodyDigest(of: text)
+    }
+
+    /// The bytes with texts in some places of the body, as they go on the wire and are kept nowhere. It takes no digest of them.
+    ///
+    /// - Parameter texts: each with its place, as in `RequestBody.setting(_:at:)`.
+    /// - Returns: nil where the body has no such place.
+    func bytes(setting texts: [(place: String, text: String)]) -> [UInt8]? {
+        guard var body else { return nil }
+        for (place, text) in texts {
+            guard let filled = body.setting(.text(text), at: place) else { return nil }
+            body = filled
+        }
+        return Array(Self.text(of: body).utf8)
+    }
+
+    private static func text(of body: RequestBody) -> String {
+        switch body {
+        case .json(let value):
+            var json = ""
+            value.write(to: &json)
+            return json
+        case .form(let fields):
+            return fields.map { field in "\(HTTPAddress.encode(field.name))=\(HTTPAddress.encode(field.value))" }.joined(separator: "&")
+        }
     }
 
     /// Whether there is nothing to send: then it has no type either.

@@ -1,7 +1,7 @@
 import JSONReader
 import SyncConfiguration
 
-/// What to read of a page besides its records: where the listing continues.
+/// What to read of a page besides its records: where the listing continues, and what it is judged by.
 struct EnvelopePlan: Sendable {
     let plan: JSONFieldPlan?
     private let cursorField: Int?
@@ -13,9 +13,8 @@ struct EnvelopePlan: Sendable {
     private let hasMoreField: Int?
     private let totalField: Int?
     private let totalPagesField: Int?
-    /// Of GraphQL: whether there are errors, and what the first one says.
-    private let errorsField: Int?
-    private let messageField: Int?
+    /// What the page is judged by before anything else is made of it.
+    private let judgedFields: Range<Int>
     /// Whether a page has to say whether there is more.
     private let needsHasMore: Bool
 
@@ -27,16 +26,14 @@ struct EnvelopePlan: Sendable {
         var hasMore: Bool?
         var total: Int?
         var totalPages: Int?
-        /// What GraphQL's first error says; nil: there is none.
-        var firstError: String?
         /// What is present but cannot be read: rule and path.
         var unreadable: [String] = []
     }
 
     private let names: [String]
 
-    /// - Parameter isGraphQL: whether a success may hold errors.
-    init(_ pagination: PaginationConfiguration, isGraphQL: Bool = false) {
+    /// - Parameter judged: what has to be known before anything else is made of a page.
+    init(_ pagination: PaginationConfiguration, judged: [JSONField] = []) {
         var fields: [JSONField] = [], names: [String] = []
         func field(_ path: JSONPath?, _ name: String, _ capture: JSONField.Capture = .value) -> Int? {
             guard let path else { return nil }
@@ -54,8 +51,8 @@ struct EnvelopePlan: Sendable {
         hasMoreField = field(pagination.kind.hasMorePath ?? pagination.stop.hasMore, needsHasMore ? "whether there is more" : "has_more")
         totalField = field(pagination.stop.total, "total")
         totalPagesField = field(pagination.stop.totalPages, "total_pages")
-        errorsField = field(isGraphQL ? "$.errors" : nil, "errors")
-        messageField = field(isGraphQL ? "$.errors[0].message" : nil, "the message")
+        judgedFields = fields.count..<fields.count + judged.count
+        fields += judged
         self.names = names
         if fields.isEmpty {
             plan = nil
@@ -90,26 +87,13 @@ struct EnvelopePlan: Sendable {
         if needsHasMore, values.hasMore == nil, values.unreadable.isEmpty, summary.recordList != .emptyBody, let hasMoreField {
             values.unreadable.append(names[hasMoreField])
         }
-        if let errorsField, let messageField, summary.envelope[errorsField].holdsErrors {
-            let message = summary.envelope[messageField].stringValue ?? ""
-            values.firstError = message.isEmpty ? summary.envelope[errorsField].parameterText ?? "an error without a message" : message
-        }
         values.total = read(totalField) { $0.parameterText.flatMap { Int($0) } }
         values.totalPages = read(totalPagesField) { $0.parameterText.flatMap { Int($0) } }
         return values
     }
-}
 
-extension JSONValue {
-    /// Whether it is a list of errors that has any, or what some servers say in place of one. An error need not say anything.
-    fileprivate var holdsErrors: Bool {
-        switch self {
-        case .missing, .null: false
-        case .bool(let flag): flag
-        case .int64(let number): number != 0
-        case .double, .bigNumber: true
-        case .string(let text): !text.isEmpty
-        case .raw(let text): !["[]", "{}"].contains(String(decoding: text.utf8.filter { !" \t\r\n".utf8.contains($0) }, as: UTF8.self))
-        }
+    /// Of the values of the plan's fields, those that a page is judged by.
+    func judged(among values: [JSONValue]) -> [JSONValue] {
+        values.count < judgedFields.upperBound ? [] : Array(values[judgedFields])
     }
 }

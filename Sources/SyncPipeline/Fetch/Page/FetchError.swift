@@ -1,4 +1,5 @@
 public import Foundation
+public import SyncConfiguration
 
 /// Why a page could not be fetched: the class of the failure, where it happened, and what was seen.
 ///
@@ -54,6 +55,10 @@ public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
         case corruptBody
         /// A status that does not mean success.
         case status(Int)
+        /// A condition of the configuration says that the answer is a failure, whatever its status.
+        case answer(AnswerCondition.Meaning)
+        /// A success of GraphQL that holds errors.
+        case answerErrors
         /// A body of a type that was not requested, such as a login page.
         case contentType
         /// A size limit was passed.
@@ -71,7 +76,9 @@ public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
         var isBeforeRequest: Bool {
             switch self {
             case .connect, .timeout(.connect), .dnsTemporary, .dnsNotFound, .tls, .credential: true
-            case .timeout, .reset, .shortBody, .malformed, .corruptBody, .status, .contentType, .tooLarge, .spool, .refused, .cancelled: false
+            case .timeout, .reset, .shortBody, .malformed, .corruptBody, .status, .answer, .answerErrors, .contentType, .tooLarge, .spool, .refused,
+                .cancelled:
+                false
             }
         }
     }
@@ -97,6 +104,9 @@ public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// Whether it is certain that no server has got anything of what was asked for.
     var isBeforeRequest: Bool { kind.isBeforeRequest && !isAfterRedirect }
+
+    /// Whether a condition says that it passes, and is nothing that another credential would mend.
+    var isPassing: Bool { kind == .answer(.rateLimited) || kind == .answer(.retry) }
 
     /// A failure.
     public init(
@@ -128,6 +138,11 @@ public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
         case .malformed: "malformed response"
         case .corruptBody: "damaged compressed body"
         case .status(let status): "status \(status)"
+        case .answer(.rateLimited): "the answer is a rate limit (rate_limited_if)"
+        case .answer(.retry): "the answer is a failure (retry_if)"
+        case .answer(.ignore): "the answer says that there is nothing (ignore_if)"
+        case .answer(.fail): "the answer is an error (fail_if)"
+        case .answerErrors: "the answer holds errors"
         case .contentType: "unexpected content type"
         case .spool: "body cannot be set aside"
         case .tooLarge(let size): "limit exceeded: \(size.rawValue)"
@@ -137,10 +152,19 @@ public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    private var detailInWords: String {
+        let detail = RemoteText.line(detail, limit: 500)
+        return switch kind {
+        case .answer: ": \(detail)"
+        case .answerErrors: ", the first: \(detail)"
+        default: " (\(detail))"
+        }
+    }
+
     /// One line with everything that is known.
     public var description: String {
         var text = url.isEmpty ? summary : "\(RemoteText.line(url, limit: 500)): \(summary)"
-        if !detail.isEmpty { text += " (\(RemoteText.line(detail, limit: 500)))" }
+        if !detail.isEmpty { text += detailInWords }
         if let status, kind != .status(status) { text += ", status \(status)" }
         if let contentType { text += ", \(RemoteText.line(contentType, limit: 200))" }
         if attempts > 1 { text += ", \(attempts) attempts" }

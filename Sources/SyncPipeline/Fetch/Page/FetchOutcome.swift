@@ -57,6 +57,8 @@ public struct FetchedPage: Sendable {
     public let attempts: Int
     /// What the response says about how soon to ask again.
     public let pacing: ServerPacing
+    /// A condition said that there are no records: what the body says of it, with secrets masked, empty if nothing; nil: none did.
+    var ignored: String?
 
     /// Whether this is only a part of the page, so that the run is not complete.
     public var isPartial: Bool { status == 206 }

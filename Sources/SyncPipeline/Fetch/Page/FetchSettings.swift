@@ -22,6 +22,8 @@ public struct FetchSettings: Sendable {
     public let mediaTypes: [MediaType]
     /// How pages are taken apart.
     let sieve: SievePlan
+    /// What answers mean besides what their statuses say.
+    let judge: AnswerJudge
     private let accept: String
     /// Reads the credentials, and keeps them out of messages.
     public private(set) var authentication: Authentication
@@ -51,7 +53,8 @@ public struct FetchSettings: Sendable {
         success = Set(resource.success)
         empty = Set(resource.emptyStatuses)
         mediaTypes = resource.parse.contentTypes.compactMap(MediaType.init)
-        sieve = SievePlan(resource)
+        judge = AnswerJudge(resource)
+        sieve = SievePlan(resource, judged: judge.fields)
         accept = mediaTypes.map(\.description).joined(separator: ", ")
         let overridden = Set(resource.headers.map { $0.name.lowercased() })
         headers = resource.http.headers.filter { !overridden.contains($0.name.lowercased()) } + resource.headers
@@ -70,7 +73,7 @@ public struct FetchSettings: Sendable {
         }
         authentication = Authentication(
             resource.authentication, origin: first.origin, headers: headers, secretHeaders: resource.secretHeaders,
-            secretParameters: resource.secretParameters, secrets: secrets, issuer: issuer)
+            secretParameters: resource.secretParameters, secretFields: resource.secretFields, secrets: secrets, issuer: issuer)
     }
 
     /// The same for another run, whose messages need not know the credentials of those before.
@@ -96,7 +99,7 @@ public struct FetchSettings: Sendable {
     func request(
         _ page: PageRequest, at address: HTTPAddress, credential: Credential, validators: ConditionalGET?, cookies: RunCookies?
     ) -> HTTPRequest {
-        let body = page.content.isEmpty ? nil : Secret(page.content.bytes)
+        let body = page.content.isEmpty ? nil : Secret(credential.bytes(of: page.content, at: address))
         var request = HTTPRequest(method: page.method, address: address, headers: [:], body: body)
         request.headers.add(name: "User-Agent", value: userAgent)
         request.headers.add(name: "Accept", value: accept)

@@ -141,7 +141,7 @@ public struct PageFetch: Sendable {
         switch outcome {
         case .page, .notModified: authentication.accept(token, at: request.address)
         case .authenticationRejected(let error), .failed(let error):
-            guard authentication.isTokenRefused(by: error.status) else { return false }
+            guard !error.isPassing, authentication.isTokenRefused(by: error.status) else { return false }
             // It may have waited for its slot until its token had ended.
             if credential.isTokenNew, token.isUsable(at: environment.clock.instant) {
                 authentication.refuseNew(token)
@@ -179,13 +179,14 @@ public struct PageFetch: Sendable {
         case .reset: isRetried = retried.contains(.reset)
         case .shortBody: isRetried = retried.contains(.shortBody)
         case .dnsTemporary: isRetried = retried.contains(.dnsTemporary)
-        case .credential, .dnsNotFound, .tls, .malformed, .corruptBody, .contentType, .spool, .status: isRetried = false
+        case .credential, .dnsNotFound, .tls, .malformed, .corruptBody, .contentType, .spool, .status, .answer, .answerErrors: isRetried = false
         }
         return isRetried && (isMethodRetried || error.isBeforeRequest && isAnyRetried) ? .again(error) : .done(.failed(error))
     }
 
     private func judge(_ response: Exchange.Response, validators: ConditionalGET?, attempt: Int, start: SyncInstant) -> Verdict {
         let status = response.status
+        if let verdict = response.verdict, verdict.meaning != .ignore { return judge(verdict, response, attempt: attempt) }
         if let content = response.content, status != 304 { return .done(success(response, content, attempt: attempt, start: start)) }
         if status == 304 {
             guard let validators, validators.isSent else {
@@ -201,6 +202,18 @@ public struct PageFetch: Sendable {
         return .done(parking(failure) ?? .failed(failure))
     }
 
+    /// A failure of which a condition says so. What the server asks for is heeded in any case.
+    private func judge(_ verdict: AnswerVerdict, _ response: Exchange.Response, attempt: Int) -> Verdict {
+        var failure = error(verdict.failure, response, attempt: attempt)
+        failure.detail = verdict.words(environment.settings.redactor)
+        failure.notBefore = notBefore(response)
+        if verdict.meaning == .fail { return .done(.failed(failure)) }
+        // A rate limit is what 429 is, and that is not tried again where the configuration says so.
+        let isRetried = verdict.meaning == .retry || environment.settings.retry.statuses.contains(429)
+        if isRetried, isMethodRetried { return .again(failure) }
+        return .done(parking(failure) ?? .failed(failure))
+    }
+
     private func success(_ response: Exchange.Response, _ content: PageContent, attempt: Int, start: SyncInstant) -> FetchOutcome {
         // The tag of an answer to a POST need not be that of what it says (RFC 9110, 9.3.3): its content speaks for itself.
         let fresh =
@@ -208,17 +221,18 @@ public struct PageFetch: Sendable {
             ? ConditionalGET(headers: response.headers, bodyDigest: content.digest, receivedAt: environment.clock.wallTime)
             : ConditionalGET(etag: nil, lastModified: nil, bodyDigest: content.digest)
         // A partial response has the ETag of the whole, and is still partial.
-        if recognisesUnmodified, response.status != 206, let known = self.validators,
+        if recognisesUnmodified, response.status != 206, response.verdict == nil, let known = self.validators,
             let evidence = evidence(known: known, fresh: fresh, content)
         {
             let page = unmodified(evidence, response, validators: fresh ?? known, attempt: attempt, start: start)
             return .notModified(page)
         }
-        return .page(
-            FetchedPage(
-                address: response.address, status: response.status, headers: response.headers, content: content, validators: fresh,
-                received: response.received, duration: start.duration(to: environment.clock.instant),
-                attempts: attempt, pacing: ServerPacing(headers: response.headers, now: environment.clock.wallTime)))
+        var page = FetchedPage(
+            address: response.address, status: response.status, headers: response.headers, content: content, validators: fresh,
+            received: response.received, duration: start.duration(to: environment.clock.instant),
+            attempts: attempt, pacing: ServerPacing(headers: response.headers, now: environment.clock.wallTime))
+        page.ignored = response.verdict?.words(environment.settings.redactor)
+        return .page(page)
     }
 
     /// What shows that a success brought nothing new.

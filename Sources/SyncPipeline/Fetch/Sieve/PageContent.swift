@@ -83,9 +83,10 @@ public struct PageContent: Sendable {
         return try envelope.read(JSONRecordReader(), plan: JSONFieldPlan([]), policies: policies) { _ in }
     }
 
-    /// Reads what is around the records of any page; of one that was not cut the records as well, for nobody.
-    func readAround(policies: JSONReaderPolicies) throws -> JSONPageSummary {
-        try envelope.get().read(JSONRecordReader(), plan: JSONFieldPlan([]), policies: adapted(policies)) { _ in }
+    /// The values of the fields around the records, of any page, whatever stands where these should be; nil: the page cannot be read.
+    func values(policies: JSONReaderPolicies) -> [JSONValue]? {
+        guard case .success(let envelope) = envelope else { return nil }
+        return try? envelope.values(JSONRecordReader(), policies: policies)
     }
 
     /// A text or a number that a next page may begin after.

@@ -11,9 +11,10 @@ struct SievePlan: Sendable {
     let lastRecord: JSONFieldPlan?
     let limits: JSONReaderLimits
 
-    init(_ resource: ResourceConfiguration) {
+    /// - Parameter judged: what has to be known of a page before anything else is made of it.
+    init(_ resource: ResourceConfiguration, judged: [JSONField] = []) {
         records = resource.records ?? .root
-        envelope = EnvelopePlan(resource.pagination, isGraphQL: resource.isGraphQL)
+        envelope = EnvelopePlan(resource.pagination, judged: judged)
         lastRecord = resource.pagination.kind.lastRecordPath.map { JSONFieldPlan([JSONField("\($0)", path: $0)]) }
         limits = JSONReaderLimits(resource.limits)
     }

@@ -101,7 +101,9 @@ struct TokenExchange: Sendable {
     private func isRemembered(_ error: FetchError) -> Bool {
         switch error.kind {
         case .credential, .malformed, .tooLarge, .corruptBody: true
-        case .connect, .timeout, .reset, .shortBody, .dnsTemporary, .dnsNotFound, .tls, .status, .contentType, .spool, .refused, .cancelled: false
+        case .connect, .timeout, .reset, .shortBody, .dnsTemporary, .dnsNotFound, .tls, .status, .answer, .answerErrors, .contentType, .spool,
+            .refused, .cancelled:
+            false
         }
     }
 
@@ -114,7 +116,8 @@ struct TokenExchange: Sendable {
         case .shortBody: retried.contains(.shortBody)
         case .dnsTemporary: retried.contains(.dnsTemporary)
         case .status: true
-        case .dnsNotFound, .tls, .malformed, .corruptBody, .contentType, .tooLarge, .spool, .refused, .credential, .cancelled: false
+        case .dnsNotFound, .tls, .malformed, .corruptBody, .answer, .answerErrors, .contentType, .tooLarge, .spool, .refused, .credential, .cancelled:
+            false
         }
     }
 

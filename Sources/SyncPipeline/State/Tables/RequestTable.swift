@@ -28,6 +28,8 @@ struct RequestTable: StateTable {
     let totalPages = Column<Int?>("totalPages")
     let rejected = Column<Int>.count("rejected")
     let unidentified = Column<Int>.count("unidentified")
+    /// How many records `filter` left out.
+    let leftOut = Column<Int>.count("leftOut")
     /// How new the newest and the last of its records are.
     let newest = Column<String?>("newest")
     let last = Column<String?>("last")
@@ -55,6 +57,7 @@ extension StateRow<RequestTable> {
             facts.isCursorNumber = self.isCursorNumber
             facts.rejected = self.rejected
             facts.unidentified = self.unidentified
+            facts.leftOut = self.leftOut
             facts.newest = self.newest
             facts.last = self.last
             return facts
@@ -71,6 +74,7 @@ extension StateRow<RequestTable> {
             self.totalPages = newValue?.totalPages
             self.rejected = newValue?.rejected ?? 0
             self.unidentified = newValue?.unidentified ?? 0
+            self.leftOut = newValue?.leftOut ?? 0
             self.newest = newValue?.newest
             self.last = newValue?.last
         }

@@ -79,6 +79,7 @@ import Testing
             records = "$.items"
             pages = { kind = "cursor", path = "$.next" }
             incremental = { kind = "integer", field = "$.id", since = "after" }
+            filter = [{ path = "$.id", not_equals = 72 }]
             """,
         ]
         let resources = names.map { ScriptedAPI.resource($0, of: $0 == "things" ? "Thing" : "Person", more[$0] ?? "") }.joined()
@@ -111,7 +112,7 @@ import Testing
         api.set("/cursors", #"{"items": [{"id": 41}], "next": "x", "more": true, "total": 2, "pages": 2}"#)
         api.set("/cursors?cursor=x", #"{"items": [{"id": 42}], "more": false, "total": "many", "pages": 2}"#)
         api.set("/alone", #"{"id": 51}"#)
-        api.set("/numbers", #"{"items": [{"id": 71}], "next": 7}"#)
+        api.set("/numbers", #"{"items": [{"id": 71}, {"id": 72}], "next": 7}"#)
         api.set("/numbers?cursor=7", #"{"items": []}"#)
         api.set("/parts?p=a", #"[{"id": 61}, {"id": "one"}]"#)
         api.set("/parts?p=b", #"[{"id": 62}]"#)

@@ -1,0 +1,105 @@
+import Foundation
+import JSONReader
+import SyncConfiguration
+
+/// Finds out which records of a page are taken: `filter`. What it leaves out is neither bad nor missing; it is as if it were not listed, but it counts
+/// as a record of its page.
+struct RecordFilter: Sendable {
+    private let conditions: [RecordCondition]
+    private let plan: JSONFieldPlan
+    /// The places of the plan's fields, by path.
+    private let places: [JSONPath: Int]
+
+    /// What becomes of a record.
+    enum Judgement: Sendable {
+        case taken
+        case leftOut
+        /// Whether it fits cannot be told.
+        case unclear(ConversionProblem)
+    }
+
+    /// What becomes of each of a page's records that are read, in order.
+    struct Judgements: Sendable {
+        fileprivate var isLeftOut: [Bool] = []
+        fileprivate var problems: [Int: ConversionProblem] = [:]
+
+        subscript(number: Int) -> Judgement {
+            if let problem = problems[number] { return .unclear(problem) }
+            return number < isLeftOut.count && isLeftOut[number] ? .leftOut : .taken
+        }
+
+        fileprivate mutating func append(_ judgement: Judgement) {
+            if case .unclear(let problem) = judgement { problems[isLeftOut.count] = problem }
+            if case .leftOut = judgement { isLeftOut.append(true) } else { isLeftOut.append(false) }
+        }
+    }
+
+    /// Nil: every record is taken.
+    init?(_ resource: ResourceConfiguration) {
+        guard !resource.filter.isEmpty else { return nil }
+        conditions = resource.filter
+        var fields: [JSONField] = [], places: [JSONPath: Int] = [:]
+        for condition in resource.filter where places[condition.path] == nil {
+            places[condition.path] = fields.count
+            fields.append(JSONField("\(condition.path)", path: condition.path))
+        }
+        self.places = places
+        plan = JSONFieldPlan(fields)
+    }
+
+    /// Reads the records of a page that have to be read.
+    ///
+    /// - Parameters:
+    ///   - now: wall time.
+    ///   - isCancelled: asked for each; then it throws `SyncError.cancelled`.
+    func judge(_ content: PageContent, policies: JSONReaderPolicies, now: Date, isCancelled: () -> Bool) throws -> Judgements {
+        var judgements = Judgements()
+        _ = try content.read(plan: plan, policies: policies) { record, _ in
+            if isCancelled() { throw SyncError.cancelled }
+            judgements.append(judgement(record, now.timeIntervalSinceReferenceDate))
+        }
+        return judgements
+    }
+
+    private func judgement(_ record: JSONRecord, _ now: Double) -> Judgement {
+        // What is wrong with it is for the mapper to say.
+        guard record.problem == nil else { return .taken }
+        var problem: ConversionProblem?
+        for condition in conditions {
+            guard let place = places[condition.path] else { continue }
+            do throws(ConversionProblem) {
+                if try condition.holds(record[place], now) { return .taken }
+            } catch {
+                problem = problem ?? error
+            }
+        }
+        return problem.map { .unclear($0) } ?? .leftOut
+    }
+}
+
+extension RecordCondition {
+    /// - Parameter now: in seconds since 2001.
+    /// - Throws: where there is a value that should be a time and is none.
+    fileprivate func holds(_ cell: JSONCell, _ now: Double) throws(ConversionProblem) -> Bool {
+        let value = JSONValue(cell)
+        guard tests.allSatisfy({ $0.holds(value) }) else { return false }
+        guard after != nil || before != nil else { return true }
+        guard !cell.isNil else { return false }
+        guard let seconds = DateConversion.seconds(cell, format: format) else {
+            throw ConversionProblem(path: "\(path)", message: "filter: \(cell.brief) is no time written as \(format)")
+        }
+        if let after, seconds < after.seconds(now) { return false }
+        if let before, seconds >= before.seconds(now) { return false }
+        return true
+    }
+}
+
+extension RecordCondition.Moment {
+    /// In seconds since 2001.
+    fileprivate func seconds(_ now: Double) -> Double {
+        switch self {
+        case .time(let seconds): Date(timeIntervalSince1970: seconds).timeIntervalSinceReferenceDate
+        case .ago(let span): now - span.seconds
+        }
+    }
+}

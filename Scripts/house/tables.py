@@ -44,6 +44,7 @@ OUTSIDE_IMPORTS = {
     "CSQLite": ("Sources/OpenCoreData/Stores/SQLite/",),
     "CLibXML2": ("Sources/ModelFiles/",),
     "Crypto": ("Sources/SyncPipeline/",),
+    "CryptoExtras": ("Sources/SyncPipeline/Fetch/Signing/",),
     "TOMLKit": ("Sources/SyncConfiguration/",),
     "AsyncHTTPClient": ("Sources/SyncPipeline/", "Sources/SyncControl/"),
     "NIOCore": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/"),
@@ -132,6 +133,7 @@ CONFIGURATION_VALUES = {
     "FormField": {"field"},
     "GraphQL": {"graphQL"},
     "HTTPConfiguration": {"http", "limits"},
+    "JWT": {"jwt"},
     "Keyset": {"keyset"},
     "LimitsConfiguration": {"limits"},
     "LogConfiguration": {"log"},
@@ -157,6 +159,7 @@ CONFIGURATION_VALUES = {
     "StopRules": {"stop"},
     "StoreConfiguration": {"store"},
     "TLSConfiguration": {"options", "tls"},
+    "WebToken": {"webToken"},
 }
 
 # property: reason why nobody but the reader needs it.

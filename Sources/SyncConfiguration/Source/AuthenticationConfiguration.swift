@@ -12,6 +12,8 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
     case oauth2(OAuth2)
     /// `kind = "session"`: a token that a login answers with.
     case session(Session)
+    /// `kind = "jwt"`: a signed token that is made here (RFC 7519).
+    case jwt(JWT)
 
     /// A token in a header: `Authorization: Bearer …`.
     public struct Bearer: Sendable, Hashable {
@@ -97,6 +99,15 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
         case .apiKey(let key): [key.value]
         case .oauth2(let oauth2): oauth2.secrets
         case .session(let session): session.login.secrets
+        case .jwt(let jwt): jwt.webToken.secrets
+        }
+    }
+
+    /// Those of the secrets that have several lines, as a key in PEM form has.
+    public var keysOfSeveralLines: [SecretReference] {
+        switch self {
+        case .none, .bearer, .basic, .apiKey, .oauth2, .session: []
+        case .jwt(let jwt): jwt.webToken.keysOfSeveralLines
         }
     }
 }

@@ -163,4 +163,7 @@ extension ResourceConfiguration {
     public var secrets: [SecretReference] {
         authentication.secrets + (secretHeaders + secretParameters).compactMap(\.value.reference)
     }
+
+    /// Those of them that have several lines.
+    public var keysOfSeveralLines: [SecretReference] { authentication.keysOfSeveralLines }
 }

@@ -172,7 +172,7 @@ import Testing
         "format = \"ndjson\"", "for_each.order = \"id\"", "for_each.changed_only = true",
         "filter = \"x\"",
         "rate.requests = 1", "breaker.failures = 1", "records = \"$.items[*]\"", "records = \"$..items\"",
-        "auth.kind = \"jwt\"", "auth.kind = \"hmac\"", "auth.kind = \"tls\"", "auth.kind = \"aws-sigv4\"", "auth.pool = {}",
+        "auth.kind = \"hmac\"", "auth.kind = \"tls\"", "auth.kind = \"aws-sigv4\"", "auth.pool = {}",
     ])
     func everythingOfLaterMilestonesIsRefusedAtASource(line: String) {
         let found = errors(itemSource + line).filter {

@@ -170,10 +170,9 @@ extension Assembly {
         let login = resolve(LoginTable.self, [auth.table("login")]), sendAs = resolve(SendAsTable.self, [auth.table("send_as")])
         let value = table.configuration(auth, origins, .init(login: login.value, sendAs: sendAs.value, base: base), complaints)
         var settings = settings(of: table, origins, path: path, prefix: "auth.", only: ["kind"] + (table.kind?.keys ?? []))
-        if table.kind == .session {
-            settings += self.settings(of: login.value, login.origins, path: path, prefix: "auth.login.")
-            settings += self.settings(of: sendAs.value, sendAs.origins, path: path, prefix: "auth.send_as.")
-        }
+        let inner = table.kind?.keys ?? []
+        if inner.contains("login") { settings += self.settings(of: login.value, login.origins, path: path, prefix: "auth.login.") }
+        if inner.contains("send_as") { settings += self.settings(of: sendAs.value, sendAs.origins, path: path, prefix: "auth.send_as.") }
         return (value, auth, settings)
     }
 

@@ -5,7 +5,7 @@ struct AuthenticationTable: ConfigurationTable {
     enum Kind: String, TableKind {
         case none, bearer, basic
         case apiKey = "api-key"
-        case oauth2, session
+        case oauth2, session, jwt
 
         var keys: [String] {
             switch self {
@@ -19,6 +19,7 @@ struct AuthenticationTable: ConfigurationTable {
                     "fields", "token_path", "expires_path", "lifetime", "early_refresh", "header", "scheme",
                 ]
             case .session: ["login", "token_path", "token_header", "expires_path", "lifetime", "early_refresh", "send_as"]
+            case .jwt: ["key", "key_encoding", "algorithm", "claims", "headers", "lifetime", "early_refresh", "send_as"]
             }
         }
     }
@@ -42,9 +43,15 @@ struct AuthenticationTable: ConfigurationTable {
     var audience: String?
     var refreshToken: SecretReference?
     var fields: [SecretField] = []
-    var lifetime: TimeSpan?
     var earlyRefresh = TimeSpan.seconds(60)
     var tokenHeader: String?
+    var webToken = WebTokenTable()
+    private var writtenLifetime: TimeSpan?
+    /// As it is written; a token that is made here has one in any case.
+    var lifetime: TimeSpan? {
+        get { writtenLifetime ?? (kind == .jwt ? webToken.lifetime : nil) }
+        set { writtenLifetime = newValue }
+    }
     private var writtenTokenPath: JSONPath?
     private var writtenExpiresPath: JSONPath?
     /// As it is written, or else the kind's own.
@@ -58,7 +65,7 @@ struct AuthenticationTable: ConfigurationTable {
         set { writtenExpiresPath = newValue }
     }
 
-    static let laterKinds = ["jwt", "hmac", "tls", "aws-sigv4"]
+    static let laterKinds = ["hmac", "tls", "aws-sigv4"]
 
     static var keys: [Key<Self>] {
         let header = Codec<String>.headerName
@@ -93,8 +100,8 @@ struct AuthenticationTable: ConfigurationTable {
             Key("lifetime", Codec<TimeSpan>.timeSpan(.seconds(1) ... .days(366)).optional(), \.lifetime),
             Key("early_refresh", .timeSpan(.zero ... .hours(24)), \.earlyRefresh),
         ]
-        return carrier + fetched + Key.structural("login", "send_as")
-            + Key.later("key", "algorithm", "claims", "headers", "template", "pool", "tokens", "strategy")
+        let made: [Key<Self>] = WebTokenTable.keys(at: \Self.webToken)
+        return carrier + fetched + made + Key.structural("login", "send_as") + Key.later("template", "pool", "tokens", "strategy")
     }
 
     /// The tables inside of it.
@@ -141,6 +148,7 @@ struct AuthenticationTable: ConfigurationTable {
             return value.map { .apiKey(.init(name: name, in: place, value: $0, prefix: prefix)) } ?? .none
         case .oauth2: return oauth2(reading)
         case .session: return session(reading, inner)
+        case .jwt: return jwt(reading, inner)
         }
     }
 }

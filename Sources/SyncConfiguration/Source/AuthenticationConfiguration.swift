@@ -106,7 +106,8 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
     /// Those of the secrets that have several lines, as a key in PEM form has.
     public var keysOfSeveralLines: [SecretReference] {
         switch self {
-        case .none, .bearer, .basic, .apiKey, .oauth2, .session: []
+        case .none, .bearer, .basic, .apiKey, .session: []
+        case .oauth2(let oauth2): oauth2.assertion?.keysOfSeveralLines ?? []
         case .jwt(let jwt): jwt.webToken.keysOfSeveralLines
         }
     }

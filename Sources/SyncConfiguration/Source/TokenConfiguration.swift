@@ -12,6 +12,8 @@ extension AuthenticationConfiguration {
             case refreshToken = "refresh-token"
             /// Name and password of a user (RFC 6749, 4.3).
             case password
+            /// A signed token (RFC 7523, 2.1), as accounts of programs have it.
+            case jwtBearer = "jwt-bearer"
         }
 
         /// Where client and secret stand in a token request.
@@ -20,13 +22,15 @@ extension AuthenticationConfiguration {
             case basic
             /// In the form.
             case body
+            /// No secret, but a signed token in the form (RFC 7523, 2.2).
+            case privateKeyJWT = "private-key-jwt"
         }
 
         /// `auth.grant`: required.
         public var grant: Grant
         /// `auth.token_url`: required; `https`, or a host of this machine. The client's secret goes to its origin only.
         public var tokenURL: String
-        /// `auth.client_id`: required but for `password`; a text, or a reference to a secret.
+        /// `auth.client_id`: required but for `password` and `jwt-bearer`; a text, or a reference to a secret.
         public var clientID: SecretText?
         /// `auth.client_secret`; nil for a public client, which names itself in the form.
         public var clientSecret: SecretReference?
@@ -42,6 +46,9 @@ extension AuthenticationConfiguration {
         public var username: SecretText?
         /// `auth.password`; nil: it is empty.
         public var password: SecretReference?
+        /// `auth.assertion`: what is signed, for the grant `jwt-bearer` or a client that signs. What it must say is added where it does not: the
+        /// client (`iss`; of a client that signs, also `sub`), the service's address (`aud`) and, for the grant, the scopes.
+        public var assertion: WebToken?
         /// `auth.fields`: further fields of the form, sorted by name.
         public var fields: [SecretField] = []
         /// `auth.early_refresh`: how long before its end a token is no longer used; half of its life at most. Default 60 s.
@@ -57,6 +64,9 @@ extension AuthenticationConfiguration {
         /// `auth.scheme`: the word before the token; empty for none.
         public var scheme = "Bearer"
 
+        /// How long an assertion is good unless the configuration says it.
+        public static let defaultAssertionLifetime = TimeSpan.minutes(5)
+
         /// A token of this grant, asked for at this address; everything else as it is by default.
         public init(grant: Grant, tokenURL: String, clientID: SecretText? = nil, clientSecret: SecretReference? = nil) {
             self.grant = grant
@@ -68,7 +78,8 @@ extension AuthenticationConfiguration {
         /// Every secret it refers to.
         public var secrets: [SecretReference] {
             let user = grant == .password ? [username?.reference, password] : []
-            return ([clientID?.reference, clientSecret, refreshToken] + user).compactMap(\.self) + fields.compactMap(\.value.reference)
+            let ofClient = ([clientID?.reference, clientSecret, refreshToken] + user).compactMap(\.self)
+            return ofClient + fields.compactMap(\.value.reference) + (assertion?.secrets ?? [])
         }
     }
 

@@ -8,7 +8,7 @@ import Testing
         let missing = Capability.all.filter { !$0.isSupported }.map(\.name).sorted()
         #expect(
             missing == [
-                "auth.api-key.body", "auth.oauth2.jwt-bearer", "err.fail.body", "err.ignore.body", "err.rate-limited.body",
+                "auth.api-key.body", "err.fail.body", "err.ignore.body", "err.rate-limited.body",
                 "err.retry.body", "filter.simple", "fmt.csv", "fmt.gzip", "fmt.ndjson", "fmt.zip", "rate.budget",
                 "rec.recursive", "rec.wildcard", "rec.wildcard.end",
             ])

@@ -62,6 +62,9 @@ import Testing
         table(
             SendAsTable.self, "source.items.auth.send_as",
             itemSource + "[source.auth]\nkind = \"session\"\ntoken_path = \"$.token\"\n[source.auth.send_as]\n"),
+        table(
+            AssertionTable.self, "source.items.auth.assertion",
+            itemSource + "[source.auth]\nkind = \"oauth2\"\ngrant = \"jwt-bearer\"\n[source.auth.assertion]\n"),
         table(PaginationTable.self, "source.items.pages", itemSource + "[source.pages]\n"),
         table(
             PaginationConfiguration.StopRules.self, "source.items.pages.stop", itemSource + "pages.kind = \"page\"\n[source.pages.stop]\n"),

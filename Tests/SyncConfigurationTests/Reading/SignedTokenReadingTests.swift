@@ -63,5 +63,51 @@ import Testing
         #expect(problem("{ \(key), token_path = \"$.a\" }").contains("\"token_path\" belongs to kind = \"oauth2\", but the kind is \"jwt\""))
     }
 
+    // MARK: Assertions
+
+    private static let url = "kind = \"oauth2\", token_url = \"https://login.example.com/token\""
+    private static let assertion = "assertion = { key = { credential = \"k\" }, claims = { iss = \"me\" } }"
+
+    @Test func anAssertionIsReadWithItsDefaults() throws {
+        guard case .oauth2(let oauth2) = try auth("{ \(Self.url), grant = \"jwt-bearer\", scopes = [\"a\"], \(Self.assertion) }") else {
+            throw Unexpected()
+        }
+        #expect(oauth2.grant == .jwtBearer && oauth2.clientID == nil && oauth2.clientSecret == nil)
+        #expect(oauth2.assertion?.algorithm == .rs256 && oauth2.assertion?.lifetime == .minutes(5) && oauth2.assertion?.headers == [])
+        #expect(oauth2.assertion?.claims == [.init(name: "iss", value: .text(.text("me")))])
+        #expect(oauth2.secrets == [.credential("k")] && AuthenticationConfiguration.oauth2(oauth2).keysOfSeveralLines == [.credential("k")])
+    }
+
+    @Test func aClientMaySignInPlaceOfASecret() throws {
+        let read = try auth(
+            """
+            { \(Self.url), grant = "client-credentials", client_id = "me", client_auth = "private-key-jwt", \
+            assertion = { key = { credential = "k" }, algorithm = "ES256", lifetime = "60s", headers = { kid = "1" } } }
+            """)
+        guard case .oauth2(let oauth2) = read else { throw Unexpected() }
+        #expect(oauth2.clientAuthentication == .privateKeyJWT && oauth2.clientSecret == nil)
+        #expect(oauth2.assertion?.algorithm == .es256 && oauth2.assertion?.lifetime == .seconds(60))
+    }
+
+    @Test func whatIsWrongWithAnAssertionIsSaid() {
+        #expect(problem("{ \(Self.url), grant = \"jwt-bearer\" }").contains("\"assertion\" is missing"))
+        #expect(problem("{ \(Self.url), grant = \"jwt-bearer\", assertion = {} }").contains("\"key\" is missing; an assertion is signed with it"))
+        let nobody = problem("{ \(Self.url), grant = \"jwt-bearer\", assertion = { key = { credential = \"k\" } } }")
+        #expect(nobody.contains("the assertion does not say who asks for the token"))
+        #expect(problem("{ \(Self.url), grant = \"jwt-bearer\", client_id = \"a\", assertion = { key = { credential = \"k\" } } }") == "")
+        let client = "client_id = \"a\", client_secret = { credential = \"s\" }"
+        let stray = problem("{ \(Self.url), grant = \"client-credentials\", \(client), \(Self.assertion) }")
+        #expect(stray.contains("\"assertion\" belongs to grant = \"jwt-bearer\" or client_auth = \"private-key-jwt\""))
+        let signing = "grant = \"client-credentials\", client_auth = \"private-key-jwt\""
+        #expect(problem("{ \(Self.url), \(signing), \(client), \(Self.assertion) }").contains("a client that signs has no secret"))
+        #expect(problem("{ \(Self.url), \(signing), client_id = \"a\" }").contains("\"assertion\" is missing"))
+        #expect(problem("{ \(Self.url), \(signing), \(Self.assertion) }").contains("\"client_id\" is missing"))
+        let both = problem("{ \(Self.url), grant = \"jwt-bearer\", client_auth = \"private-key-jwt\", client_id = \"a\", \(Self.assertion) }")
+        #expect(both.contains("says who asks; remove client_auth"))
+        let field = problem("{ \(Self.url), grant = \"jwt-bearer\", \(Self.assertion), fields = { assertion = \"x\" } }")
+        #expect(field.contains("the field assertion has a key of its own"))
+        #expect(problem("{ kind = \"bearer\", token = { credential = \"t\" }, assertion = {} }").contains("belongs to kind = \"oauth2\""))
+    }
+
     private struct Unexpected: Error {}
 }

@@ -168,11 +168,16 @@ extension Assembly {
         let auth = overlay("auth", layers.dropFirst())
         let (table, origins) = resolve(AuthenticationTable.self, [auth])
         let login = resolve(LoginTable.self, [auth.table("login")]), sendAs = resolve(SendAsTable.self, [auth.table("send_as")])
-        let value = table.configuration(auth, origins, .init(login: login.value, sendAs: sendAs.value, base: base), complaints)
+        let assertion = resolve(AssertionTable.self, [auth.table("assertion")])
+        let tables = AuthenticationTable.Inner(login: login.value, sendAs: sendAs.value, assertion: assertion.value, base: base)
+        let value = table.configuration(auth, origins, tables, complaints)
         var settings = settings(of: table, origins, path: path, prefix: "auth.", only: ["kind"] + (table.kind?.keys ?? []))
         let inner = table.kind?.keys ?? []
         if inner.contains("login") { settings += self.settings(of: login.value, login.origins, path: path, prefix: "auth.login.") }
         if inner.contains("send_as") { settings += self.settings(of: sendAs.value, sendAs.origins, path: path, prefix: "auth.send_as.") }
+        if inner.contains("assertion"), auth.table("assertion").node != nil {
+            settings += self.settings(of: assertion.value, assertion.origins, path: path, prefix: "auth.assertion.")
+        }
         return (value, auth, settings)
     }
 
@@ -258,6 +263,7 @@ extension Assembly {
                     _ = resolve(AuthenticationTable.self, [result])
                     _ = resolve(LoginTable.self, [result.table("login")])
                     _ = resolve(SendAsTable.self, [result.table("send_as")])
+                    _ = resolve(AssertionTable.self, [result.table("assertion")])
                 }
                 if name == "pages" { _ = resolve(PaginationTable.self, [result]) }
                 if name == "incremental" { _ = resolve(IncrementalTable.self, [result]) }

@@ -16,7 +16,7 @@ struct AuthenticationTable: ConfigurationTable {
             case .oauth2:
                 [
                     "grant", "token_url", "client_id", "client_secret", "client_auth", "scopes", "audience", "refresh_token", "username", "password",
-                    "fields", "token_path", "expires_path", "lifetime", "early_refresh", "header", "scheme",
+                    "assertion", "fields", "token_path", "expires_path", "lifetime", "early_refresh", "header", "scheme",
                 ]
             case .session: ["login", "token_path", "token_header", "expires_path", "lifetime", "early_refresh", "send_as"]
             case .jwt: ["key", "key_encoding", "algorithm", "claims", "headers", "lifetime", "early_refresh", "send_as"]
@@ -49,7 +49,7 @@ struct AuthenticationTable: ConfigurationTable {
     private var writtenLifetime: TimeSpan?
     /// As it is written; a token that is made here has one in any case.
     var lifetime: TimeSpan? {
-        get { writtenLifetime ?? (kind == .jwt ? webToken.lifetime : nil) }
+        get { writtenLifetime ?? (kind == .jwt ? AuthenticationConfiguration.WebToken.defaultLifetime : nil) }
         set { writtenLifetime = newValue }
     }
     private var writtenTokenPath: JSONPath?
@@ -101,13 +101,15 @@ struct AuthenticationTable: ConfigurationTable {
             Key("early_refresh", .timeSpan(.zero ... .hours(24)), \.earlyRefresh),
         ]
         let made: [Key<Self>] = WebTokenTable.keys(at: \Self.webToken)
-        return carrier + fetched + made + Key.structural("login", "send_as") + Key.later("template", "pool", "tokens", "strategy")
+        let tables: [Key<Self>] = Key.structural("login", "send_as", "assertion")
+        return carrier + fetched + made + tables + Key.later("template", "pool", "tokens", "strategy")
     }
 
     /// The tables inside of it.
     struct Inner {
         var login = LoginTable()
         var sendAs = SendAsTable()
+        var assertion = AssertionTable()
         /// What a path of the login follows; nil: there is nothing it could follow.
         var base: String?
     }
@@ -124,7 +126,7 @@ struct AuthenticationTable: ConfigurationTable {
             return .none
         }
         var named = origins
-        for key in ["login", "send_as"] { named[key] = table[key]?.place }
+        for key in ["login", "send_as", "assertion"] { named[key] = table[key]?.place }
         kind.complainOfOthers(named, shared: ["kind"], layer.subject, complaints)
         let reading = AuthenticationReading(kind: kind.rawValue, layer: layer, table: table, complaints: complaints)
         func need(_ key: String) { reading.need(key) }
@@ -146,7 +148,7 @@ struct AuthenticationTable: ConfigurationTable {
                     "remove it, or write in = \"header\"")
             }
             return value.map { .apiKey(.init(name: name, in: place, value: $0, prefix: prefix)) } ?? .none
-        case .oauth2: return oauth2(reading)
+        case .oauth2: return oauth2(reading, inner)
         case .session: return session(reading, inner)
         case .jwt: return jwt(reading, inner)
         }

@@ -1,5 +1,5 @@
-/// What a signed token is made of, as it stands in the files: in `auth` itself, or in a table of its own.
-struct WebTokenTable: ConfigurationTable {
+/// What a signed token is made of, as it stands in the files: in `auth` itself, or in a table of its own. How long it lives is said apart.
+struct WebTokenTable {
     typealias WebToken = AuthenticationConfiguration.WebToken
 
     var key: SecretReference?
@@ -7,13 +7,8 @@ struct WebTokenTable: ConfigurationTable {
     var algorithm = WebToken.Algorithm.rs256
     var claims: [SecretJSON.Member] = []
     var headers: [SecretJSON.Member] = []
-    var lifetime = WebToken.defaultLifetime
 
-    static var keys: [Key<Self>] {
-        keys(at: \WebTokenTable.self) + [Key("lifetime", .timeSpan(.seconds(1) ... .days(366)), \.lifetime)]
-    }
-
-    /// The keys, for a table that has them among its own; all but the one for which it may have another use.
+    /// The keys, for a table that has them among its own.
     static func keys<Root>(at path: WritableKeyPath<Root, Self>) -> [Key<Root>] {
         [
             Key("key", Codec<SecretReference>.secret.optional(), path.appending(path: \Self.key)),
@@ -25,7 +20,7 @@ struct WebTokenTable: ConfigurationTable {
     }
 
     /// The value the table stands for; nil without a key, which has been complained about.
-    func configuration(_ reading: AuthenticationReading) -> WebToken? {
+    func configuration(_ reading: AuthenticationReading, lifetime: TimeSpan) -> WebToken? {
         if keyEncoding != .text, !algorithm.isShared {
             reading.complain(
                 "key_encoding", "the key of \(algorithm.rawValue) is in PEM form",
@@ -41,14 +36,63 @@ struct WebTokenTable: ConfigurationTable {
     }
 }
 
+/// `auth.assertion` as it stands in the files.
+struct AssertionTable: ConfigurationTable {
+    var webToken = WebTokenTable()
+    var lifetime = AuthenticationConfiguration.OAuth2.defaultAssertionLifetime
+
+    static var keys: [Key<Self>] {
+        WebTokenTable.keys(at: \Self.webToken) + [Key("lifetime", .timeSpan(.seconds(1) ... .days(366)), \.lifetime)]
+    }
+
+    /// The value the table stands for; nil if it is not there, or has no key.
+    func configuration(_ reading: AuthenticationReading) -> AuthenticationConfiguration.WebToken? {
+        let layer = reading.layer.table("assertion")
+        guard let table = layer.node?.table else { return nil }
+        let own = AuthenticationReading(kind: reading.kind, layer: layer, table: table, complaints: reading.complaints)
+        if table["key"] == nil { own.complain("key", "\"key\" is missing; an assertion is signed with it", "write key = { credential = \"ID\" }") }
+        return webToken.configuration(own, lifetime: lifetime)
+    }
+}
+
 extension AuthenticationTable {
+    /// What a request for a token signs; nil if it signs nothing.
+    func assertion(_ reading: AuthenticationReading, _ inner: Inner, _ grant: AuthenticationConfiguration.OAuth2.Grant)
+        -> AuthenticationConfiguration.WebToken?
+    {
+        let isSigning = clientAuthentication == .privateKeyJWT
+        guard grant == .jwtBearer || isSigning else {
+            if reading.table["assertion"] != nil {
+                reading.complain(
+                    "assertion", "\"assertion\" belongs to grant = \"jwt-bearer\" or client_auth = \"private-key-jwt\"",
+                    "remove it, or write one of them")
+            }
+            return nil
+        }
+        reading.need("assertion", "write assertion = { key = { credential = \"ID\" }, claims = { iss = \"…\" } }")
+        if isSigning, grant == .jwtBearer {
+            reading.complain("client_auth", "the assertion is what the token is asked for with, and says who asks", "remove client_auth")
+        }
+        if isSigning, reading.table["client_secret"] != nil {
+            reading.complain("client_secret", "a client that signs has no secret", "remove it, or remove client_auth")
+        }
+        if isSigning { reading.need("client_id", "write client_id = \"…\", or client_id = { credential = \"ID\" }") }
+        let webToken = inner.assertion.configuration(reading)
+        if let webToken, reading.table["client_id"] == nil, !isSigning, !webToken.claims.contains(where: { $0.name == "iss" }) {
+            reading.complain(
+                "assertion", "the assertion does not say who asks for the token",
+                "write claims = { iss = \"…\" } in it, as the service calls this account, or client_id = \"…\"")
+        }
+        return webToken
+    }
+
     /// `kind = "jwt"`.
     func jwt(_ reading: AuthenticationReading, _ inner: Inner) -> AuthenticationConfiguration {
         reading.need("key")
         let sendAs = inner.sendAs.configuration(reading)
-        guard var webToken = self.webToken.configuration(reading) else { return .none }
-        webToken.lifetime = lifetime ?? webToken.lifetime
-        var result = AuthenticationConfiguration.JWT(webToken)
+        let life = lifetime ?? AuthenticationConfiguration.WebToken.defaultLifetime
+        guard let made = webToken.configuration(reading, lifetime: life) else { return .none }
+        var result = AuthenticationConfiguration.JWT(made)
         result.earlyRefresh = earlyRefresh
         result.sendAs = sendAs
         return .jwt(result)

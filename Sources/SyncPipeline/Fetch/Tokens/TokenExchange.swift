@@ -44,10 +44,12 @@ struct TokenExchange: Sendable {
         var attempt = 1
         while true {
             // Read anew: it may have been replaced meanwhile.
-            let outgoing = try await request.request(to: address, refreshToken: refreshToken, userAgent: rules.userAgent, reading(used))
+            let question = try await request.question(
+                to: address, refreshToken: refreshToken, userAgent: rules.userAgent, now: clock.wallTime, reading(used))
+            let outgoing = question.request, digest = question.digest
+            if let assertion = question.assertion { take(assertion, used) }
             // Nobody knows what a service sends back.
             if let pair = outgoing.headers.first(name: "Authorization")?.split(separator: " ").last { take(Secret(Array(pair.utf8)), used) }
-            let digest = outgoing.digest
             if let refused = refusals.error(of: digest, at: clock.instant) { throw refused }
             flight.tell(.attempt(attempt))
             if refreshToken != nil { try flight.hold() }
@@ -210,6 +212,9 @@ struct TokenExchange: Sendable {
             detail += "; the refresh token is no longer valid: get a new one, and put it where the configuration reads it"
             // The service has a copy that was made when it was started.
             if case .credential = reference { detail += ", and restart the service" }
+        }
+        if request.isGrantSigned, let said, said.hasPrefix("invalid_grant") {
+            detail += "; check the claims and the key of the assertion, and the clock of this machine"
         }
         return FetchError(.credential, detail: detail)
     }

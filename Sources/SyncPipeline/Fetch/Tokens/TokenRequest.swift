@@ -80,6 +80,11 @@ struct TokenRequest: Sendable, Hashable {
         if case .oauth2(let oauth2) = kind, oauth2.grant == .refreshToken { oauth2.refreshToken } else { nil }
     }
 
+    /// Whether a signed token is what tokens are asked for with.
+    var isGrantSigned: Bool {
+        if case .oauth2(let oauth2) = kind { oauth2.grant == .jwtBearer } else { false }
+    }
+
     // MARK: On the wire
 
     /// The request, with its secrets.
@@ -87,20 +92,47 @@ struct TokenRequest: Sendable, Hashable {
     /// - Parameters:
     ///   - address: where it goes.
     ///   - refreshToken: the one to use.
+    ///   - now: the wall time.
     ///   - secrets: reads the others.
-    /// - Throws: what reading secrets throws.
-    func request(to address: HTTPAddress, refreshToken: Secret?, userAgent: String, _ secrets: TokenSecrets) async throws -> HTTPRequest {
+    /// - Throws: what reading secrets throws, and what signing does.
+    func question(
+        to address: HTTPAddress, refreshToken: Secret?, userAgent: String, now: Date, _ secrets: TokenSecrets
+    ) async throws -> TokenQuestion {
         switch kind {
-        case .oauth2(let oauth2): try await request(oauth2, address, refreshToken, userAgent, secrets)
-        case .session(let session): try await request(session.login, address, userAgent, secrets)
+        case .oauth2(let oauth2):
+            guard let statement = Self.statement(oauth2) else {
+                return TokenQuestion(try await request(oauth2, address, refreshToken, assertion: nil, userAgent, secrets))
+            }
+            let signed = try await SignedToken(statement, now: now, secrets)
+            let request = try await self.request(oauth2, address, refreshToken, assertion: signed.value, userAgent, secrets)
+            // No two assertions are the same, and a service that has refused one refuses the next one as well.
+            let alike = try await self.request(oauth2, address, refreshToken, assertion: signed.likeness, userAgent, secrets)
+            return TokenQuestion(request, like: alike, assertion: signed.value)
+        case .session(let session): return TokenQuestion(try await request(session.login, address, userAgent, secrets))
         case .jwt: throw FetchError(.credential, detail: "a token that is made here is not asked for")
         }
+    }
+
+    /// What is signed, with what it says unless it is configured otherwise; nil: nothing is.
+    private static func statement(_ oauth2: AuthenticationConfiguration.OAuth2) -> AuthenticationConfiguration.WebToken? {
+        guard var webToken = oauth2.assertion else { return nil }
+        func add(_ name: String, _ text: SecretText?) {
+            guard let text, !webToken.claims.contains(where: { $0.name == name }) else { return }
+            webToken.claims.append(.init(name: name, value: .text(text)))
+        }
+        add("iss", oauth2.clientID)
+        add("aud", .text(oauth2.tokenURL))
+        if oauth2.grant != .jwtBearer { add("sub", oauth2.clientID) }
+        // Some services look for them here, and others in the form.
+        if oauth2.grant == .jwtBearer, !oauth2.scopes.isEmpty { add("scope", .text(oauth2.scopes.joined(separator: " "))) }
+        return webToken
     }
 
     private static func headers(_ userAgent: String) -> HTTPHeaders { ["User-Agent": userAgent, "Accept": "application/json"] }
 
     private func request(
-        _ oauth2: AuthenticationConfiguration.OAuth2, _ address: HTTPAddress, _ refreshToken: Secret?, _ userAgent: String, _ secrets: TokenSecrets
+        _ oauth2: AuthenticationConfiguration.OAuth2, _ address: HTTPAddress, _ refreshToken: Secret?, assertion: Secret?, _ userAgent: String,
+        _ secrets: TokenSecrets
     ) async throws -> HTTPRequest {
         var headers = Self.headers(userAgent), form = SecretWriter()
         headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
@@ -115,6 +147,9 @@ struct TokenRequest: Sendable, Hashable {
             if let username = oauth2.username { form.append(field: "username", try await secrets.text(username)) }
             let password = if let reference = oauth2.password { try await secrets.sent(reference) } else { Secret([UInt8]()) }
             form.append(field: "password", password)
+        case .jwtBearer:
+            add("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer")
+            if let assertion { form.append(field: "assertion", assertion) }
         }
         if !oauth2.scopes.isEmpty { add("scope", oauth2.scopes.joined(separator: " ")) }
         if let audience = oauth2.audience { add("audience", audience) }
@@ -126,6 +161,10 @@ struct TokenRequest: Sendable, Hashable {
                 headers.add(name: "Authorization", value: "Basic " + pair.revealed())
             } else {
                 form.append(field: "client_id", client)
+                if oauth2.clientAuthentication == .privateKeyJWT, let assertion {
+                    add("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+                    form.append(field: "client_assertion", assertion)
+                }
                 if let reference = oauth2.clientSecret { form.append(field: "client_secret", try await secrets.sent(reference)) }
             }
         }
@@ -157,6 +196,22 @@ struct TokenRequest: Sendable, Hashable {
             headers.add(name: "Authorization", value: "Basic " + (try await secrets.text(username)).colon(password).base64().revealed())
         }
         return HTTPRequest(method: login.method, address: address.setting(parameters), headers: headers, body: body)
+    }
+}
+
+/// A request for a token, and what it is known by.
+struct TokenQuestion {
+    let request: HTTPRequest
+    /// The same for requests that are answered in the same way.
+    let digest: String
+    /// What was signed for it.
+    let assertion: Secret?
+
+    /// - Parameter like: what it is known by, if that is another request.
+    init(_ request: HTTPRequest, like: HTTPRequest? = nil, assertion: Secret? = nil) {
+        self.request = request
+        self.assertion = assertion
+        digest = (like ?? request).digest
     }
 }
 

@@ -169,6 +169,8 @@ CONFIGURATION_EXCEPTIONS = {
     "GraphQL.pageInfo": "the pipeline asks the kind for what is in it (`tokenOrigin`, `hasMorePath`)",
     "GraphQL.variable": "the pipeline asks for its place in the body (`parameter`)",
     "Keyset.path": "the pipeline asks the kind for it (`lastRecordPath`)",
+    "OAuth2.tls": "the pipeline asks the authentication for it (`tls`)",
+    "Session.tls": "the pipeline asks the authentication for it (`tls`)",
     "TLSConfiguration.insecureReason": "the reader acts on it: without one certificates are checked, and with one every reading warns in its words",
 }
 

@@ -36,7 +36,7 @@ extension SecretReader {
         for resource in resources {
             let keys = resource.keysOfSeveralLines
             var reason: String?
-            for reference in resource.secrets where reason == nil {
+            for reference in resource.secrets + resource.identity where reason == nil {
                 do { _ = try secret(reference, form: keys.contains(reference) ? .lines : .line) } catch { reason = "\(error)" }
             }
             guard let reason else { return }

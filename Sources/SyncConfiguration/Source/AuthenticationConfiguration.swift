@@ -103,6 +103,15 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
         }
     }
 
+    /// `auth.tls`: whom the service of tokens is to be trusted by, and what to show it; nil: what holds for the resource, if that is its server.
+    public var tls: TLSConfiguration? {
+        switch self {
+        case .oauth2(let oauth2): oauth2.tls
+        case .session(let session): session.tls
+        case .none, .bearer, .basic, .apiKey, .jwt: nil
+        }
+    }
+
     /// Those of the secrets that have several lines, as a key in PEM form has.
     public var keysOfSeveralLines: [SecretReference] {
         switch self {

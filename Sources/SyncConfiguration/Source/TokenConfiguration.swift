@@ -63,6 +63,8 @@ extension AuthenticationConfiguration {
         public var header = "Authorization"
         /// `auth.scheme`: the word before the token; empty for none.
         public var scheme = "Bearer"
+        /// `auth.tls`: for the service of tokens; nil: what holds for the resource, if that is its server.
+        public var tls: TLSConfiguration?
 
         /// How long an assertion is good unless the configuration says it.
         public static let defaultAssertionLifetime = TimeSpan.minutes(5)
@@ -105,6 +107,8 @@ extension AuthenticationConfiguration {
         public var earlyRefresh = TimeSpan.seconds(60)
         /// `auth.send_as`: where requests carry the token. Default `Authorization: Bearer …`.
         public var sendAs = SendAs()
+        /// `auth.tls`: for the service that answers the login; nil: what holds for the resource, if that is its server.
+        public var tls: TLSConfiguration?
 
         /// The token at `token` in the answer to `login`.
         public init(login: Login, token: TokenPlace) {
@@ -175,6 +179,12 @@ extension ResourceConfiguration {
         authentication.secrets + (secretHeaders + secretParameters).compactMap(\.value.reference)
     }
 
-    /// Those of them that have several lines.
-    public var keysOfSeveralLines: [SecretReference] { authentication.keysOfSeveralLines }
+    /// Certificates and keys that its connections show, in PEM form: they are not sent as secrets are.
+    public var identity: [SecretReference] { tls.identity + (authentication.tls?.identity ?? []) }
+
+    /// The keys among them, or what holds one.
+    public var keysOfTLS: [SecretReference] { tls.secrets + (authentication.tls?.secrets ?? []) }
+
+    /// What of all this has several lines.
+    public var keysOfSeveralLines: [SecretReference] { authentication.keysOfSeveralLines + identity }
 }

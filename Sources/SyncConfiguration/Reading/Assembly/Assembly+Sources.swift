@@ -169,7 +169,10 @@ extension Assembly {
         let (table, origins) = resolve(AuthenticationTable.self, [auth])
         let login = resolve(LoginTable.self, [auth.table("login")]), sendAs = resolve(SendAsTable.self, [auth.table("send_as")])
         let assertion = resolve(AssertionTable.self, [auth.table("assertion")])
-        let tables = AuthenticationTable.Inner(login: login.value, sendAs: sendAs.value, assertion: assertion.value, base: base)
+        let tls = resolve(TLSConfiguration.self, [auth.table("tls")]), hasTLS = auth.table("tls").node != nil
+        if hasTLS { checkTLS(tls.value, auth.table("tls")) }
+        let tables = AuthenticationTable.Inner(
+            login: login.value, sendAs: sendAs.value, assertion: assertion.value, tls: hasTLS ? tls.value : nil, base: base)
         let value = table.configuration(auth, origins, tables, complaints)
         var settings = settings(of: table, origins, path: path, prefix: "auth.", only: ["kind"] + (table.kind?.keys ?? []))
         let inner = table.kind?.keys ?? []
@@ -178,6 +181,7 @@ extension Assembly {
         if inner.contains("assertion"), auth.table("assertion").node != nil {
             settings += self.settings(of: assertion.value, assertion.origins, path: path, prefix: "auth.assertion.")
         }
+        if inner.contains("tls"), hasTLS { settings += self.settings(of: tls.value, tls.origins, path: path, prefix: "auth.tls.") }
         return (value, auth, settings)
     }
 
@@ -264,6 +268,7 @@ extension Assembly {
                     _ = resolve(LoginTable.self, [result.table("login")])
                     _ = resolve(SendAsTable.self, [result.table("send_as")])
                     _ = resolve(AssertionTable.self, [result.table("assertion")])
+                    _ = resolve(TLSConfiguration.self, [result.table("tls")])
                 }
                 if name == "pages" { _ = resolve(PaginationTable.self, [result]) }
                 if name == "incremental" { _ = resolve(IncrementalTable.self, [result]) }

@@ -26,7 +26,9 @@ extension AuthenticationTable {
         reading.need("token_url", "write token_url = \"https://login.example.com/oauth/token\"")
         guard let grant else { return .none }
         if grant != .password, grant != .jwtBearer { reading.need("client_id", "write client_id = \"…\", or client_id = { credential = \"ID\" }") }
-        if grant == .clientCredentials, clientAuthentication != .privateKeyJWT { reading.need("client_secret") }
+        // A client that shows a certificate may do without (RFC 8705).
+        let hasSecret = clientAuthentication != .privateKeyJWT && inner.tls?.clientCertificate == nil
+        if grant == .clientCredentials, hasSecret { reading.need("client_secret") }
         if grant == .refreshToken { reading.need("refresh_token") }
         if grant == .password {
             reading.need("username", "write username = \"…\", or username = { credential = \"ID\" }")
@@ -62,6 +64,7 @@ extension AuthenticationTable {
         result.lifetime = lifetime
         result.header = header
         result.scheme = scheme
+        result.tls = inner.tls
         return .oauth2(result)
     }
 
@@ -98,6 +101,7 @@ extension AuthenticationTable {
         result.lifetime = lifetime
         result.earlyRefresh = earlyRefresh
         result.sendAs = sendAs
+        result.tls = inner.tls
         return .session(result)
     }
 }

@@ -16,9 +16,9 @@ struct AuthenticationTable: ConfigurationTable {
             case .oauth2:
                 [
                     "grant", "token_url", "client_id", "client_secret", "client_auth", "scopes", "audience", "refresh_token", "username", "password",
-                    "assertion", "fields", "token_path", "expires_path", "lifetime", "early_refresh", "header", "scheme",
+                    "assertion", "fields", "token_path", "expires_path", "lifetime", "early_refresh", "header", "scheme", "tls",
                 ]
-            case .session: ["login", "token_path", "token_header", "expires_path", "lifetime", "early_refresh", "send_as"]
+            case .session: ["login", "token_path", "token_header", "expires_path", "lifetime", "early_refresh", "send_as", "tls"]
             case .jwt: ["key", "key_encoding", "algorithm", "claims", "headers", "lifetime", "early_refresh", "send_as"]
             }
         }
@@ -65,7 +65,7 @@ struct AuthenticationTable: ConfigurationTable {
         set { writtenExpiresPath = newValue }
     }
 
-    static let laterKinds = ["hmac", "tls", "aws-sigv4"]
+    static let laterKinds = ["hmac", "aws-sigv4"]
 
     static var keys: [Key<Self>] {
         let header = Codec<String>.headerName
@@ -73,7 +73,7 @@ struct AuthenticationTable: ConfigurationTable {
             word.isEmpty || RequestName.isToken(word) ? nil : ("\"\(word)\" is not one word", "write one word, or \"\" for none")
         }
         let carrier: [Key<Self>] = [
-            Key("kind", Codec<Kind>.choice(Kind.self, later: laterKinds).optional(), \.kind),
+            Key("kind", Codec<Kind>.authentication.optional(), \.kind),
             Key("token", Codec<SecretReference>.secret.optional(), \.token),
             Key("header", header, \.header),
             Key("scheme", scheme, \.scheme),
@@ -101,7 +101,7 @@ struct AuthenticationTable: ConfigurationTable {
             Key("early_refresh", .timeSpan(.zero ... .hours(24)), \.earlyRefresh),
         ]
         let made: [Key<Self>] = WebTokenTable.keys(at: \Self.webToken)
-        let tables: [Key<Self>] = Key.structural("login", "send_as", "assertion")
+        let tables: [Key<Self>] = Key.structural("login", "send_as", "assertion", "tls")
         return carrier + fetched + made + tables + Key.later("template", "pool", "tokens", "strategy")
     }
 
@@ -110,6 +110,8 @@ struct AuthenticationTable: ConfigurationTable {
         var login = LoginTable()
         var sendAs = SendAsTable()
         var assertion = AssertionTable()
+        /// Nil: it is not there.
+        var tls: TLSConfiguration?
         /// What a path of the login follows; nil: there is nothing it could follow.
         var base: String?
     }
@@ -126,7 +128,7 @@ struct AuthenticationTable: ConfigurationTable {
             return .none
         }
         var named = origins
-        for key in ["login", "send_as", "assertion"] { named[key] = table[key]?.place }
+        for key in ["login", "send_as", "assertion", "tls"] { named[key] = table[key]?.place }
         kind.complainOfOthers(named, shared: ["kind"], layer.subject, complaints)
         let reading = AuthenticationReading(kind: kind.rawValue, layer: layer, table: table, complaints: complaints)
         func need(_ key: String) { reading.need(key) }
@@ -151,6 +153,19 @@ struct AuthenticationTable: ConfigurationTable {
         case .oauth2: return oauth2(reading, inner)
         case .session: return session(reading, inner)
         case .jwt: return jwt(reading, inner)
+        }
+    }
+}
+
+extension Codec where Value == AuthenticationTable.Kind {
+    /// What kind of authentication it is.
+    static var authentication: Codec {
+        let choice = Codec.choice(AuthenticationTable.Kind.self, later: AuthenticationTable.laterKinds)
+        return Codec(expected: choice.expected, wrong: choice.wrong + ["\"tls\""]) { node in
+            node.string == "tls"
+                ? .wrong("a certificate goes with any kind", "write client_cert and client_key in tls, and another kind, or none") : choice.read(node)
+        } toml: {
+            choice.toml($0)
         }
     }
 }

@@ -245,8 +245,9 @@ struct TokenRules: Sendable {
         // What is said of one server is not true of another: whom to trust with passwords is no matter of the API's certificate.
         let isOneServer = (try? HTTPAddress(resource.url))?.origin == address.origin
         transport = TransportOptions(
-            tls: isOneServer ? resource.tls : SyncConfiguration.TLSConfiguration(), allowsPrivateNetworks: allowsPrivateNetworks,
-            connectTimeout: resource.http.connectTimeout, connectionsPerHost: daemon.maxParallelRequests)
+            tls: resource.authentication.tls ?? (isOneServer ? resource.tls : SyncConfiguration.TLSConfiguration()),
+            allowsPrivateNetworks: allowsPrivateNetworks, connectTimeout: resource.http.connectTimeout,
+            connectionsPerHost: daemon.maxParallelRequests, identityOrigin: address.origin)
     }
 }
 

@@ -44,6 +44,7 @@ OUTSIDE_IMPORTS = {
     "CSQLite": ("Sources/OpenCoreData/Stores/SQLite/",),
     "CLibXML2": ("Sources/ModelFiles/",),
     "Crypto": ("Sources/SyncPipeline/",),
+    "CryptoExtras": ("Sources/SyncPipeline/Fetch/Signing/",),
     "TOMLKit": ("Sources/SyncConfiguration/",),
     "AsyncHTTPClient": ("Sources/SyncPipeline/", "Sources/SyncControl/"),
     "NIOCore": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/"),
@@ -133,6 +134,7 @@ CONFIGURATION_VALUES = {
     "FormField": {"field"},
     "GraphQL": {"graphQL"},
     "HTTPConfiguration": {"http", "limits"},
+    "JWT": {"jwt"},
     "Keyset": {"keyset"},
     "LimitsConfiguration": {"limits"},
     "LogConfiguration": {"log"},
@@ -159,6 +161,7 @@ CONFIGURATION_VALUES = {
     "StopRules": {"stop"},
     "StoreConfiguration": {"store"},
     "TLSConfiguration": {"options", "tls"},
+    "WebToken": {"webToken"},
 }
 
 # property: reason why nobody but the reader needs it.
@@ -168,6 +171,8 @@ CONFIGURATION_EXCEPTIONS = {
     "GraphQL.pageInfo": "the pipeline asks the kind for what is in it (`tokenOrigin`, `hasMorePath`)",
     "GraphQL.variable": "the pipeline asks for its place in the body (`parameter`)",
     "Keyset.path": "the pipeline asks the kind for it (`lastRecordPath`)",
+    "OAuth2.tls": "the pipeline asks the authentication for it (`tls`)",
+    "Session.tls": "the pipeline asks the authentication for it (`tls`)",
     "TLSConfiguration.insecureReason": "the reader acts on it: without one certificates are checked, and with one every reading warns in its words",
 }
 

@@ -34,9 +34,10 @@ extension SecretReader {
         let resources = configuration.sources.filter(\.isEnabled).flatMap(\.resources).filter(\.isEnabled)
         var reasons: [String] = []
         for resource in resources {
+            let keys = resource.keysOfSeveralLines
             var reason: String?
-            for reference in resource.secrets where reason == nil {
-                do { _ = try secret(reference) } catch { reason = "\(error)" }
+            for reference in resource.secrets + resource.identity where reason == nil {
+                do { _ = try secret(reference, form: keys.contains(reference) ? .lines : .line) } catch { reason = "\(error)" }
             }
             guard let reason else { return }
             if !reasons.contains(reason) { reasons.append(reason) }

@@ -107,7 +107,7 @@ public struct Capability: Sendable, Hashable {
         Capability("auth.oauth2.password", oauth("password", ", username = \"u\", password = { env = \"P\" }")),
         Capability("auth.oauth2.extra-fields", oauth("client-credentials", ", fields = { resource = \"r\" }")),
         Capability("auth.oauth2.token-name", oauth("client-credentials", ", token_path = \"$.token\"")),
-        Capability("auth.oauth2.jwt-bearer", oauth("jwt-bearer", ", key = { env = \"K\" }")),
+        Capability("auth.oauth2.jwt-bearer", oauth("jwt-bearer", ", assertion = { key = { env = \"K\" } }")),
         Capability("auth.jwt", "auth = { kind = \"jwt\", key = { env = \"K\" }, algorithm = \"HS256\" }"),
         Capability("auth.session", session("json = { user = \"u\", password = { env = \"P\" } }")),
         Capability("auth.session.form", session("form = { user = \"u\", password = { env = \"P\" } }")),

@@ -12,6 +12,8 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
     case oauth2(OAuth2)
     /// `kind = "session"`: a token that a login answers with.
     case session(Session)
+    /// `kind = "jwt"`: a signed token that is made here (RFC 7519).
+    case jwt(JWT)
 
     /// A token in a header: `Authorization: Bearer …`.
     public struct Bearer: Sendable, Hashable {
@@ -99,6 +101,25 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
         case .apiKey(let key): [key.value]
         case .oauth2(let oauth2): oauth2.secrets
         case .session(let session): session.login.secrets
+        case .jwt(let jwt): jwt.webToken.secrets
+        }
+    }
+
+    /// `auth.tls`: whom the service of tokens is to be trusted by, and what to show it; nil: what holds for the resource, if that is its server.
+    public var tls: TLSConfiguration? {
+        switch self {
+        case .oauth2(let oauth2): oauth2.tls
+        case .session(let session): session.tls
+        case .none, .bearer, .basic, .apiKey, .jwt: nil
+        }
+    }
+
+    /// Those of the secrets that have several lines, as a key in PEM form has.
+    public var keysOfSeveralLines: [SecretReference] {
+        switch self {
+        case .none, .bearer, .basic, .apiKey, .session: []
+        case .oauth2(let oauth2): oauth2.assertion?.keysOfSeveralLines ?? []
+        case .jwt(let jwt): jwt.webToken.keysOfSeveralLines
         }
     }
 }

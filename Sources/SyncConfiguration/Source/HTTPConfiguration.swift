@@ -124,7 +124,7 @@ public struct RetryConfiguration: Sendable, Hashable {
     public init() {}
 }
 
-/// `tls`: whom to trust.
+/// `tls`: whom to trust, and what to show.
 public struct TLSConfiguration: Sendable, Hashable {
     /// The oldest TLS version that is agreed to.
     public enum Version: String, Sendable, Hashable, CaseIterable {
@@ -150,7 +150,17 @@ public struct TLSConfiguration: Sendable, Hashable {
     public var verify = true
     /// Why ``verify`` is off: every reading of the configuration warns of it in these words. Never empty when it is.
     public var insecureReason = ""
+    /// `tls.client_cert`: the certificate that the client shows, PEM, and those in between; nil for none. Read again for each run.
+    public var clientCertificate: SecretReference?
+    /// `tls.client_key`: its key, PEM; nil: in the same place.
+    public var clientKey: SecretReference?
 
     /// The built-in values.
     public init() {}
+
+    /// Where certificate and key are, in PEM form.
+    public var identity: [SecretReference] { [clientCertificate, clientKey].compactMap(\.self) }
+
+    /// Where the key is, which nobody else may read.
+    public var secrets: [SecretReference] { [clientKey ?? clientCertificate].compactMap(\.self) }
 }

@@ -12,6 +12,8 @@ extension AuthenticationConfiguration {
             case refreshToken = "refresh-token"
             /// Name and password of a user (RFC 6749, 4.3).
             case password
+            /// A signed token (RFC 7523, 2.1), as accounts of programs have it.
+            case jwtBearer = "jwt-bearer"
         }
 
         /// Where client and secret stand in a token request.
@@ -20,13 +22,15 @@ extension AuthenticationConfiguration {
             case basic
             /// In the form.
             case body
+            /// No secret, but a signed token in the form (RFC 7523, 2.2).
+            case privateKeyJWT = "private-key-jwt"
         }
 
         /// `auth.grant`: required.
         public var grant: Grant
         /// `auth.token_url`: required; `https`, or a host of this machine. The client's secret goes to its origin only.
         public var tokenURL: String
-        /// `auth.client_id`: required but for `password`; a text, or a reference to a secret.
+        /// `auth.client_id`: required but for `password` and `jwt-bearer`; a text, or a reference to a secret.
         public var clientID: SecretText?
         /// `auth.client_secret`; nil for a public client, which names itself in the form.
         public var clientSecret: SecretReference?
@@ -42,6 +46,9 @@ extension AuthenticationConfiguration {
         public var username: SecretText?
         /// `auth.password`; nil: it is empty.
         public var password: SecretReference?
+        /// `auth.assertion`: what is signed, for the grant `jwt-bearer` or a client that signs. What it must say is added where it does not: the
+        /// client (`iss`; of a client that signs, also `sub`), the service's address (`aud`) and, for the grant, the scopes.
+        public var assertion: WebToken?
         /// `auth.fields`: further fields of the form, sorted by name.
         public var fields: [SecretField] = []
         /// `auth.early_refresh`: how long before its end a token is no longer used; half of its life at most. Default 60 s.
@@ -56,6 +63,11 @@ extension AuthenticationConfiguration {
         public var header = "Authorization"
         /// `auth.scheme`: the word before the token; empty for none.
         public var scheme = "Bearer"
+        /// `auth.tls`: for the service of tokens; nil: what holds for the resource, if that is its server.
+        public var tls: TLSConfiguration?
+
+        /// How long an assertion is good unless the configuration says it.
+        public static let defaultAssertionLifetime = TimeSpan.minutes(5)
 
         /// A token of this grant, asked for at this address; everything else as it is by default.
         public init(grant: Grant, tokenURL: String, clientID: SecretText? = nil, clientSecret: SecretReference? = nil) {
@@ -68,7 +80,8 @@ extension AuthenticationConfiguration {
         /// Every secret it refers to.
         public var secrets: [SecretReference] {
             let user = grant == .password ? [username?.reference, password] : []
-            return ([clientID?.reference, clientSecret, refreshToken] + user).compactMap(\.self) + fields.compactMap(\.value.reference)
+            let ofClient = ([clientID?.reference, clientSecret, refreshToken] + user).compactMap(\.self)
+            return ofClient + fields.compactMap(\.value.reference) + (assertion?.secrets ?? [])
         }
     }
 
@@ -94,6 +107,8 @@ extension AuthenticationConfiguration {
         public var earlyRefresh = TimeSpan.seconds(60)
         /// `auth.send_as`: where requests carry the token. Default `Authorization: Bearer …`.
         public var sendAs = SendAs()
+        /// `auth.tls`: for the service that answers the login; nil: what holds for the resource, if that is its server.
+        public var tls: TLSConfiguration?
 
         /// The token at `token` in the answer to `login`.
         public init(login: Login, token: TokenPlace) {
@@ -163,4 +178,13 @@ extension ResourceConfiguration {
     public var secrets: [SecretReference] {
         authentication.secrets + (secretHeaders + secretParameters + secretFields).compactMap(\.value.reference)
     }
+
+    /// Certificates and keys that its connections show, in PEM form: they are not sent as secrets are.
+    public var identity: [SecretReference] { tls.identity + (authentication.tls?.identity ?? []) }
+
+    /// The keys among them, or what holds one.
+    public var keysOfTLS: [SecretReference] { tls.secrets + (authentication.tls?.secrets ?? []) }
+
+    /// What of all this has several lines.
+    public var keysOfSeveralLines: [SecretReference] { authentication.keysOfSeveralLines + identity }
 }

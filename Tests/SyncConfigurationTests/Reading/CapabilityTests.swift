@@ -8,7 +8,7 @@ import Testing
         let missing = Capability.all.filter { !$0.isSupported }.map(\.name).sorted()
         #expect(
             missing == [
-                "auth.jwt", "auth.oauth2.jwt-bearer", "fmt.csv", "fmt.gzip", "fmt.ndjson", "fmt.zip", "rate.budget",
+                "fmt.csv", "fmt.gzip", "fmt.ndjson", "fmt.zip", "rate.budget",
                 "rec.recursive",
             ])
     }

@@ -62,6 +62,9 @@ import Testing
         table(
             SendAsTable.self, "source.items.auth.send_as",
             itemSource + "[source.auth]\nkind = \"session\"\ntoken_path = \"$.token\"\n[source.auth.send_as]\n"),
+        table(
+            AssertionTable.self, "source.items.auth.assertion",
+            itemSource + "[source.auth]\nkind = \"oauth2\"\ngrant = \"jwt-bearer\"\n[source.auth.assertion]\n"),
         table(PaginationTable.self, "source.items.pages", itemSource + "[source.pages]\n"),
         table(
             PaginationConfiguration.StopRules.self, "source.items.pages.stop", itemSource + "pages.kind = \"page\"\n[source.pages.stop]\n"),
@@ -80,7 +83,7 @@ import Testing
         let wrong = Self.tables.flatMap(\.keys).filter { $0.status == .settable }.map(\.wrong.count).reduce(0, +)
         let refused = Self.tables.flatMap(\.keys).count { $0.status == .later || $0.status == .inForce }
         #expect(wrong >= 600)
-        #expect(refused >= 70)
+        #expect(refused >= 60)
     }
 
     @Test(arguments: tables)
@@ -154,8 +157,8 @@ import Testing
         "[defaults.schedule]\ncron = \"* * * * *\"", "[defaults.schedule]\ntimezone = \"UTC\"", "[defaults.schedule]\nadaptive = true",
         "[defaults.schedule]\nquiet_hours = []", "[defaults.schedule]\noverlap = \"skip\"", "[defaults.schedule]\ncatch_up = \"one\"",
         "[defaults.http]\naccept_encoding = [\"gzip\"]", "[defaults.http]\nhttp_version = \"2\"", "[defaults.http]\nproxy = \"\"",
-        "[defaults.http]\ncookies = \"off\"", "[defaults.tls]\nmin_version = \"1.3\"", "[defaults.tls]\nclient_cert = \"\"",
-        "[defaults.tls]\nclient_key = \"\"", "[defaults.tls]\nserver_name = \"\"", "[defaults.tls]\npin_sha256 = []",
+        "[defaults.http]\ncookies = \"off\"", "[defaults.tls]\nmin_version = \"1.3\"",
+        "[defaults.tls]\nserver_name = \"\"", "[defaults.tls]\npin_sha256 = []",
         "[defaults.retry]\nrefresh_auth_on = [401]", "[defaults.rate]\nrequests = 60", "[defaults.breaker]\nfailures = 5",
         "[defaults.parse]\nkey_compare = \"bytes\"", "[defaults.schema]\ndrift_report = true", "[defaults.schema]\nraw = \"all\"",
         "[defaults.schema]\nraw_max = \"1MiB\"", "[defaults.deletion]\ndetect = \"field\"", "[defaults.deletion]\ndetect = \"endpoint\"",
@@ -172,7 +175,7 @@ import Testing
         "format = \"ndjson\"", "for_each.order = \"id\"", "for_each.changed_only = true",
         "filter = \"x\"",
         "rate.requests = 1", "breaker.failures = 1", "records = \"$..items\"", "records = \"$.items[?(@.a)]\"",
-        "auth.kind = \"jwt\"", "auth.kind = \"hmac\"", "auth.kind = \"tls\"", "auth.kind = \"aws-sigv4\"", "auth.pool = {}",
+        "auth.kind = \"hmac\"", "auth.kind = \"aws-sigv4\"", "auth.pool = {}",
     ])
     func everythingOfLaterMilestonesIsRefusedAtASource(line: String) {
         let found = errors(itemSource + line).filter {

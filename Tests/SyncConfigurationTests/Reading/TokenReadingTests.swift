@@ -175,6 +175,12 @@ import Testing
     @Test func whatIsResolvedIsReadAgainAsTheSame() throws {
         for lines in [
             "auth = { \(Self.client), grant = \"client-credentials\", scopes = [\"a\"], fields = { \"a b\" = { env = \"X\" } } }",
+            "auth = { kind = \"oauth2\", grant = \"jwt-bearer\", token_url = \"https://a.example/t\", "
+                + "assertion = { key = { credential = \"k\" }, claims = { iss = \"a\" } } }",
+            "tls = { client_cert = \"/c\", client_key = { credential = \"k\" } }\nauth = { kind = \"oauth2\", grant = \"client-credentials\", "
+                + "token_url = \"https://a.example/t\", client_id = \"a\", tls = { ca = \"/ca\", client_cert = { credential = \"c\" } } }",
+            "auth = { kind = \"jwt\", key = { credential = \"k\" }, claims = { aud = [\"a\"], iss = { env = \"I\" } }, "
+                + "send_as = { name = \"X-T\" } }",
             "auth = { kind = \"session\", login = { path = \"/l\", json = { a = [1.5, { file = \"/x\" }] } }, token_path = \"$\" }\n"
                 + "secret_params = { k = { credential = \"k\" } }",
         ] {

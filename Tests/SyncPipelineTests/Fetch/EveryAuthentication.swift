@@ -8,14 +8,22 @@ extension AuthenticationConfiguration {
             [.bearer(.init(token: secret)), .basic(.init(username: .name("u"), password: secret))]
             + APIKey.Place.allCases.map { .apiKey(.init(name: "k", in: $0, value: secret)) }
             + [.oauth2(.init(grant: .clientCredentials, tokenURL: "https://login.example/token", clientID: .text("c"), clientSecret: secret))]
-            + APIKey.Place.allCases.map { .session(session(in: $0, secret)) }
+            + APIKey.Place.allCases.map { .session(session(in: $0, secret)) } + APIKey.Place.allCases.map { .jwt(signed(in: $0, secret)) }
         for one in all {
             switch one {
             // Whoever adds a kind adds it above as well, and it is seen everywhere where no secret may go.
-            case .none, .bearer, .basic, .apiKey, .oauth2, .session: break
+            case .none, .bearer, .basic, .apiKey, .oauth2, .session, .jwt: break
             }
         }
         return all
+    }
+
+    private static func signed(in place: APIKey.Place, _ secret: SecretReference) -> JWT {
+        var jwt = JWT(WebToken(key: secret, algorithm: .hs256))
+        jwt.sendAs.place = place
+        jwt.sendAs.name = "k"
+        jwt.sendAs.prefix = ""
+        return jwt
     }
 
     private static func session(in place: APIKey.Place, _ secret: SecretReference) -> Session {

@@ -174,12 +174,20 @@ extension Assembly {
         let auth = overlay("auth", layers.dropFirst())
         let (table, origins) = resolve(AuthenticationTable.self, [auth])
         let login = resolve(LoginTable.self, [auth.table("login")]), sendAs = resolve(SendAsTable.self, [auth.table("send_as")])
-        let value = table.configuration(auth, origins, .init(login: login.value, sendAs: sendAs.value, base: base), complaints)
+        let assertion = resolve(AssertionTable.self, [auth.table("assertion")])
+        let tls = resolve(TLSConfiguration.self, [auth.table("tls")]), hasTLS = auth.table("tls").node != nil
+        if hasTLS { checkTLS(tls.value, auth.table("tls")) }
+        let tables = AuthenticationTable.Inner(
+            login: login.value, sendAs: sendAs.value, assertion: assertion.value, tls: hasTLS ? tls.value : nil, base: base)
+        let value = table.configuration(auth, origins, tables, complaints)
         var settings = settings(of: table, origins, path: path, prefix: "auth.", only: ["kind"] + (table.kind?.keys ?? []))
-        if table.kind == .session {
-            settings += self.settings(of: login.value, login.origins, path: path, prefix: "auth.login.")
-            settings += self.settings(of: sendAs.value, sendAs.origins, path: path, prefix: "auth.send_as.")
+        let inner = table.kind?.keys ?? []
+        if inner.contains("login") { settings += self.settings(of: login.value, login.origins, path: path, prefix: "auth.login.") }
+        if inner.contains("send_as") { settings += self.settings(of: sendAs.value, sendAs.origins, path: path, prefix: "auth.send_as.") }
+        if inner.contains("assertion"), auth.table("assertion").node != nil {
+            settings += self.settings(of: assertion.value, assertion.origins, path: path, prefix: "auth.assertion.")
         }
+        if inner.contains("tls"), hasTLS { settings += self.settings(of: tls.value, tls.origins, path: path, prefix: "auth.tls.") }
         return (value, auth, settings)
     }
 
@@ -265,6 +273,8 @@ extension Assembly {
                     _ = resolve(AuthenticationTable.self, [result])
                     _ = resolve(LoginTable.self, [result.table("login")])
                     _ = resolve(SendAsTable.self, [result.table("send_as")])
+                    _ = resolve(AssertionTable.self, [result.table("assertion")])
+                    _ = resolve(TLSConfiguration.self, [result.table("tls")])
                 }
                 if name == "pages" { _ = resolve(PaginationTable.self, [result]) }
                 if name == "incremental" { _ = resolve(IncrementalTable.self, [result]) }

@@ -96,8 +96,13 @@ struct Assembly {
         .file(place.file, line: place.line)
     }
 
-    /// Certificates go unchecked only with a reason.
+    /// Certificates go unchecked only with a reason, and a key has a certificate.
     func checkTLS(_ tls: TLSConfiguration, _ layer: Layer) {
+        if tls.clientKey != nil, tls.clientCertificate == nil {
+            complaints.add(
+                at: layer.node?.table?["client_key"]?.place ?? layer.node?.place, layer.subject.key("client_key"), "a key needs its certificate",
+                "write client_cert = \"/path/to/cert.pem\"")
+        }
         guard !tls.verify else { return }
         let place = layer.node?.table?["verify"]?.place ?? layer.node?.place
         if tls.insecureReason.isEmpty {
@@ -142,14 +147,14 @@ extension Assembly {
 
     /// Warns of secrets that others can read.
     func checkSecrets(_ resource: ResourceConfiguration, _ auth: Layer, _ layer: Layer, _ table: [String: DocumentNode]) {
-        let secrets = resource.secrets
+        let secrets = resource.secrets, all = secrets + resource.keysOfTLS
         for case .environment(let name) in secrets {
             complaints.add(
                 .warning, at: auth.node?.place ?? layer.node?.place, auth.node == nil ? layer.subject : auth.subject,
                 "the environment variable \(name) can be read by other processes of the same user",
                 "use { credential = \"ID\" }")
         }
-        for case .file(let path) in secrets where files.canEverybodyRead(path) {
+        for case .file(let path) in all where files.canEverybodyRead(path) {
             complaints.add(
                 .warning, at: auth.node?.place ?? layer.node?.place, auth.node == nil ? layer.subject : auth.subject,
                 "everyone on this machine can read the secret in \(path)",

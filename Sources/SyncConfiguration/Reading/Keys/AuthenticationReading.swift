@@ -34,12 +34,14 @@ struct AuthenticationReading {
 
 extension AuthenticationTable {
     /// `kind = "oauth2"`.
-    func oauth2(_ reading: AuthenticationReading) -> AuthenticationConfiguration {
+    func oauth2(_ reading: AuthenticationReading, _ inner: Inner) -> AuthenticationConfiguration {
         reading.need("grant", "write grant = \"client-credentials\"")
         reading.need("token_url", "write token_url = \"https://login.example.com/oauth/token\"")
         guard let grant else { return .none }
-        if grant != .password { reading.need("client_id", "write client_id = \"…\", or client_id = { credential = \"ID\" }") }
-        if grant == .clientCredentials { reading.need("client_secret") }
+        if grant != .password, grant != .jwtBearer { reading.need("client_id", "write client_id = \"…\", or client_id = { credential = \"ID\" }") }
+        // A client that shows a certificate may do without (RFC 8705).
+        let hasSecret = clientAuthentication != .privateKeyJWT && inner.tls?.clientCertificate == nil
+        if grant == .clientCredentials, hasSecret { reading.need("client_secret") }
         if grant == .refreshToken { reading.need("refresh_token") }
         if grant == .password {
             reading.need("username", "write username = \"…\", or username = { credential = \"ID\" }")
@@ -54,12 +56,14 @@ extension AuthenticationTable {
                 "remove it, or change the grant")
         }
         complainOfOwnFields(reading)
+        let signed = assertion(reading, inner, grant)
         guard let tokenURL else { return .none }
         var result = AuthenticationConfiguration.OAuth2(grant: grant, tokenURL: tokenURL, clientID: clientID, clientSecret: clientSecret)
         result.scopes = scopes
         result.audience = audience
         result.clientAuthentication = clientAuthentication
         result.refreshToken = refreshToken
+        result.assertion = signed
         switch username {
         case .name(let name): result.username = .text(name)
         case .secret(let secret): result.username = .secret(secret)
@@ -73,6 +77,7 @@ extension AuthenticationTable {
         result.lifetime = lifetime
         result.header = header
         result.scheme = scheme
+        result.tls = inner.tls
         return .oauth2(result)
     }
 
@@ -80,7 +85,8 @@ extension AuthenticationTable {
     private func complainOfOwnFields(_ reading: AuthenticationReading) {
         let own = [
             "grant_type": "grant", "client_id": "client_id", "client_secret": "client_secret", "scope": "scopes", "audience": "audience",
-            "refresh_token": "refresh_token", "username": "username", "password": "password",
+            "refresh_token": "refresh_token", "username": "username", "password": "password", "assertion": "assertion",
+            "client_assertion": "assertion",
         ]
         for field in fields {
             guard let key = own[field.name] else { continue }
@@ -108,6 +114,7 @@ extension AuthenticationTable {
         result.lifetime = lifetime
         result.earlyRefresh = earlyRefresh
         result.sendAs = sendAs
+        result.tls = inner.tls
         return .session(result)
     }
 }

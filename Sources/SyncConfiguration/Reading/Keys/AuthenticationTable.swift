@@ -5,7 +5,7 @@ struct AuthenticationTable: ConfigurationTable {
     enum Kind: String, TableKind {
         case none, bearer, basic
         case apiKey = "api-key"
-        case oauth2, session
+        case oauth2, session, jwt
 
         var keys: [String] {
             switch self {
@@ -16,9 +16,10 @@ struct AuthenticationTable: ConfigurationTable {
             case .oauth2:
                 [
                     "grant", "token_url", "client_id", "client_secret", "client_auth", "scopes", "audience", "refresh_token", "username", "password",
-                    "fields", "token_path", "expires_path", "lifetime", "early_refresh", "header", "scheme",
+                    "assertion", "fields", "token_path", "expires_path", "lifetime", "early_refresh", "header", "scheme", "tls",
                 ]
-            case .session: ["login", "token_path", "token_header", "expires_path", "lifetime", "early_refresh", "send_as"]
+            case .session: ["login", "token_path", "token_header", "expires_path", "lifetime", "early_refresh", "send_as", "tls"]
+            case .jwt: ["key", "key_encoding", "algorithm", "claims", "headers", "lifetime", "early_refresh", "send_as"]
             }
         }
     }
@@ -42,9 +43,15 @@ struct AuthenticationTable: ConfigurationTable {
     var audience: String?
     var refreshToken: SecretReference?
     var fields: [SecretField] = []
-    var lifetime: TimeSpan?
     var earlyRefresh = TimeSpan.seconds(60)
     var tokenHeader: String?
+    var webToken = WebTokenTable()
+    private var writtenLifetime: TimeSpan?
+    /// As it is written; a token that is made here has one in any case.
+    var lifetime: TimeSpan? {
+        get { writtenLifetime ?? (kind == .jwt ? AuthenticationConfiguration.WebToken.defaultLifetime : nil) }
+        set { writtenLifetime = newValue }
+    }
     private var writtenTokenPath: JSONPath?
     private var writtenExpiresPath: JSONPath?
     /// As it is written, or else the kind's own.
@@ -58,7 +65,7 @@ struct AuthenticationTable: ConfigurationTable {
         set { writtenExpiresPath = newValue }
     }
 
-    static let laterKinds = ["jwt", "hmac", "tls", "aws-sigv4"]
+    static let laterKinds = ["hmac", "aws-sigv4"]
 
     static var keys: [Key<Self>] {
         let header = Codec<String>.headerName
@@ -66,7 +73,7 @@ struct AuthenticationTable: ConfigurationTable {
             word.isEmpty || RequestName.isToken(word) ? nil : ("\"\(word)\" is not one word", "write one word, or \"\" for none")
         }
         let carrier: [Key<Self>] = [
-            Key("kind", Codec<Kind>.choice(Kind.self, later: laterKinds).optional(), \.kind),
+            Key("kind", Codec<Kind>.authentication.optional(), \.kind),
             Key("token", Codec<SecretReference>.secret.optional(), \.token),
             Key("header", header, \.header),
             Key("scheme", scheme, \.scheme),
@@ -93,14 +100,18 @@ struct AuthenticationTable: ConfigurationTable {
             Key("lifetime", Codec<TimeSpan>.timeSpan(.seconds(1) ... .days(366)).optional(), \.lifetime),
             Key("early_refresh", .timeSpan(.zero ... .hours(24)), \.earlyRefresh),
         ]
-        return carrier + fetched + Key.structural("login", "send_as")
-            + Key.later("key", "algorithm", "claims", "headers", "template", "pool", "tokens", "strategy")
+        let made: [Key<Self>] = WebTokenTable.keys(at: \Self.webToken)
+        let tables: [Key<Self>] = Key.structural("login", "send_as", "assertion", "tls")
+        return carrier + fetched + made + tables + Key.later("template", "pool", "tokens", "strategy")
     }
 
     /// The tables inside of it.
     struct Inner {
         var login = LoginTable()
         var sendAs = SendAsTable()
+        var assertion = AssertionTable()
+        /// Nil: it is not there.
+        var tls: TLSConfiguration?
         /// What a path of the login follows; nil: there is nothing it could follow.
         var base: String?
     }
@@ -117,7 +128,7 @@ struct AuthenticationTable: ConfigurationTable {
             return .none
         }
         var named = origins
-        for key in ["login", "send_as"] { named[key] = table[key]?.place }
+        for key in ["login", "send_as", "assertion", "tls"] { named[key] = table[key]?.place }
         kind.complainOfOthers(named, shared: ["kind"], layer.subject, complaints)
         let reading = AuthenticationReading(kind: kind.rawValue, layer: layer, table: table, complaints: complaints)
         func need(_ key: String) { reading.need(key) }
@@ -140,8 +151,22 @@ struct AuthenticationTable: ConfigurationTable {
                     "remove it, or write in = \"header\"")
             }
             return value.map { .apiKey(.init(name: name, in: place, value: $0, prefix: prefix)) } ?? .none
-        case .oauth2: return oauth2(reading)
+        case .oauth2: return oauth2(reading, inner)
         case .session: return session(reading, inner)
+        case .jwt: return jwt(reading, inner)
+        }
+    }
+}
+
+extension Codec where Value == AuthenticationTable.Kind {
+    /// What kind of authentication it is.
+    static var authentication: Codec {
+        let choice = Codec.choice(AuthenticationTable.Kind.self, later: AuthenticationTable.laterKinds)
+        return Codec(expected: choice.expected, wrong: choice.wrong + ["\"tls\""]) { node in
+            node.string == "tls"
+                ? .wrong("a certificate goes with any kind", "write client_cert and client_key in tls, and another kind, or none") : choice.read(node)
+        } toml: {
+            choice.toml($0)
         }
     }
 }

@@ -170,7 +170,8 @@ extension Codec where Value == SecretJSON {
         }
     }
 
-    private static func tree(of node: DocumentNode) -> Outcome {
+    /// Any value that JSON has.
+    static func tree(of node: DocumentNode) -> Outcome {
         switch node.value {
         case .string(let text): return .value(.text(.text(text)))
         case .integer(let integer): return .value(.number("\(integer)"))
@@ -209,7 +210,7 @@ extension Codec where Value == SecretJSON {
 
 extension SecretJSON {
     /// As TOML writes it.
-    fileprivate var toml: String {
+    var toml: String {
         switch self {
         case .text(let text): text.toml
         case .number(let digits): digits

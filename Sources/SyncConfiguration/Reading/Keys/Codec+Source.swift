@@ -120,6 +120,23 @@ extension Codec where Value == TLSConfiguration.CertificateAuthority {
 }
 
 extension Codec where Value == SecretReference {
+    /// Where PEM text is kept: a file, or a credential.
+    static var pem: Codec {
+        let expected = "the path of a PEM file, or { credential = \"…\" }"
+        return Codec(expected: expected, wrong: ["1", "true", "\"\"", "\"relative.pem\"", "{ env = \"CERT\" }", "{}"]) { node in
+            if let text = node.string {
+                if text.hasPrefix("/") { return .value(.file(text)) }
+                return .wrong("\"\(text)\" is not an absolute path", "write \(expected)")
+            }
+            guard node.table != nil else { return mismatch(node, expected) }
+            let outcome = secret.read(node)
+            if case .value(.environment) = outcome { return .wrong("PEM text does not come from the environment", "write \(expected)") }
+            return outcome
+        } toml: {
+            if case .file(let path) = $0 { tomlQuoted(path) } else { $0.description }
+        }
+    }
+
     /// A reference to a secret; the secret itself is refused, and not repeated in the complaint.
     static var secret: Codec {
         let expected = "{ credential = \"ID\" }, { file = \"/path\" } or { env = \"NAME\" }"

@@ -49,7 +49,9 @@ extension TLSConfiguration: ConfigurationTable {
             Key("ca", .certificateAuthority, \.ca),
             Key("verify", .bool, \.verify),
             Key("insecure_reason", .text("why certificates are not checked", isEmptyAllowed: true, maxLength: 256), \.insecureReason),
-        ] + Key.later("client_cert", "client_key", "server_name", "pin_sha256")
+            Key("client_cert", Codec<SecretReference>.pem.optional(), \.clientCertificate),
+            Key("client_key", Codec<SecretReference>.pem.optional(), \.clientKey),
+        ] + Key.later("server_name", "pin_sha256")
     }
 }
 

@@ -16,15 +16,23 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     static let mostLoops = 4
 
     let clients: EventLoopClients
+    /// Those that show a certificate; nil: there is none.
+    private let identified: EventLoopClients?
+    private let identity: ClientIdentity?
     private let options: TransportOptions
 
     /// A transport with its own pool. It must be shut down.
     /// - Parameters:
     ///   - options: what all its connections have in common.
-    ///   - secrets: reads the certificate authority if it is kept as a credential.
-    /// - Throws: `FetchError` of the class `tls` if the certificate authority cannot be read, `credential` if there is no such credential;
-    ///   `CancellationError`.
-    public init(_ options: TransportOptions, secrets: SecretResolver = .none) async throws {
+    ///   - secrets: reads the certificate authority if it is kept as a credential, and the certificate that the client shows.
+    /// - Throws: `FetchError` of the class `tls` if the certificate authority cannot be read, `credential` if there is no such credential, or what it
+    ///   holds cannot be shown; `CancellationError`.
+    public convenience init(_ options: TransportOptions, secrets: SecretResolver = .none) async throws {
+        try await self.init(options, identity: try await ClientIdentity(options.tls, secrets), secrets: secrets)
+    }
+
+    /// A transport that shows this identity to the one server that it is for.
+    init(_ options: TransportOptions, identity: ClientIdentity?, secrets: SecretResolver) async throws {
         var shared = HTTPClient.Configuration()
         shared.tlsConfiguration = try await Self.tls(options.tls, secrets: secrets)
         shared.redirectConfiguration = .disallow
@@ -40,17 +48,28 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         let check = ConnectionCheck(refusesPrivateAddresses: !options.allowsPrivateNetworks, verifiesCertificates: options.tls.verify)
         shared.http1_1ConnectionDebugInitializer = { check.prepare($0) }
         self.options = options
-        let loops = Array(MultiThreadedEventLoopGroup.singleton.makeIterator().prefix(Self.mostLoops))
-        clients = EventLoopClients(loops: loops.count) { [shared] in
-            HTTPClient(eventLoopGroupProvider: .shared(loops[$0]), configuration: shared)
+        self.identity = identity
+        clients = Self.clients(shared)
+        if let identity {
+            shared.tlsConfiguration = shared.tlsConfiguration.map { identity.shown(in: $0) }
+            identified = Self.clients(shared)
+        } else {
+            identified = nil
         }
+    }
+
+    private static func clients(_ configuration: HTTPClient.Configuration) -> EventLoopClients {
+        let loops = Array(MultiThreadedEventLoopGroup.singleton.makeIterator().prefix(mostLoops))
+        return EventLoopClients(loops: loops.count) { HTTPClient(eventLoopGroupProvider: .shared(loops[$0]), configuration: configuration) }
     }
 
     /// Sends `request` and returns once the head of the response is there.
     /// - Throws: `FetchError`, or `CancellationError`.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let origin = request.address.origin
-        guard let lease = clients.lease(origin) else { throw CancellationError() }
+        // Whoever else a redirect or a link leads to learns nothing of who asks.
+        let shown = origin == options.identityOrigin ? identity : nil
+        guard let lease = (shown == nil ? clients : identified ?? clients).lease(origin) else { throw CancellationError() }
         var outgoing = HTTPClientRequest(url: request.address.url.absoluteString)
         outgoing.method = HTTPMethod(rawValue: request.method.rawValue)
         outgoing.headers = request.headers
@@ -64,7 +83,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         } catch {
             try Task.checkCancellation()
             let failure = await TransportFailure.classify(error, host: origin.host)
-            guard failure.kind == .tls, let detail = await explanation(of: error, for: origin) else { throw failure }
+            guard failure.kind == .tls else { throw failure }
+            if let detail = ClientIdentity.explanation(of: error, shown: shown, now: Date()) { throw FetchError(.tls, detail: detail) }
+            guard let detail = await explanation(of: error, for: origin) else { throw failure }
             try Task.checkCancellation()
             throw FetchError(.tls, detail: detail)
         }
@@ -88,6 +109,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     /// Closes all connections.
     public func shutdown() async {
         await clients.shutdown()
+        await identified?.shutdown()
     }
 
     private static func tls(_ options: SyncConfiguration.TLSConfiguration, secrets: SecretResolver) async throws -> NIOSSL.TLSConfiguration {

@@ -104,10 +104,8 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
             let prefix = oauth2.scheme.isEmpty ? "" : "\(oauth2.scheme) "
             return Credential(
                 origin: origin, place: .header(name: oauth2.header, prefix: prefix, token.value), token: token, isTokenNew: isNew)
-        case .session(let session):
-            let (token, isNew) = try await self.token(observe), sendAs = session.sendAs
-            let place = try Self.place(sendAs.place, name: sendAs.name, prefix: sendAs.prefix, token.value, "the token")
-            return Credential(origin: origin, place: place, token: token, isTokenNew: isNew)
+        case .session(let session): return try await self.token(as: session.sendAs, observe)
+        case .jwt(let jwt): return try await self.token(as: jwt.sendAs, observe)
         case .bearer(let bearer):
             let token = try await secret(bearer.token)
             try Self.checkHeader(token, "\(bearer.token)")
@@ -149,6 +147,14 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         }
     }
 
+    private func token(
+        as sendAs: AuthenticationConfiguration.SendAs, _ observe: @escaping @Sendable (FetchEvent) -> Void
+    ) async throws -> Credential {
+        let (token, isNew) = try await self.token(observe)
+        let place = try Self.place(sendAs.place, name: sendAs.name, prefix: sendAs.prefix, token.value, "the token")
+        return Credential(origin: origin, place: place, token: token, isTokenNew: isNew)
+    }
+
     private func token(_ observe: @escaping @Sendable (FetchEvent) -> Void) async throws -> (token: AccessToken, isNew: Bool) {
         guard let issuer else { throw FetchError(.credential, detail: "tokens cannot be fetched here") }
         let (token, isNew) = try await issuer.token(observe)
@@ -174,7 +180,8 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         switch configuration {
         case .apiKey(let key) where key.place == .query: names.insert(key.name)
         case .session(let session) where session.sendAs.place == .query: names.insert(session.sendAs.name)
-        case .none, .bearer, .basic, .apiKey, .oauth2, .session: break
+        case .jwt(let jwt) where jwt.sendAs.place == .query: names.insert(jwt.sendAs.name)
+        case .none, .bearer, .basic, .apiKey, .oauth2, .session, .jwt: break
         }
         return names
     }
@@ -212,6 +219,7 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         case .apiKey(let key): "\(Self.words(key.place)) \(key.name) for \(origin)"
         case .oauth2(let oauth2): "a token in the header \(oauth2.header) for \(origin)"
         case .session(let session): "a token in the \(Self.words(session.sendAs.place)) \(session.sendAs.name) for \(origin)"
+        case .jwt(let jwt): "a signed token in the \(Self.words(jwt.sendAs.place)) \(jwt.sendAs.name) for \(origin)"
         }
     }
 

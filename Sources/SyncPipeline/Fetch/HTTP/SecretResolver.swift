@@ -78,17 +78,54 @@ extension Secret {
         }
     }
 
-    /// In Base64.
-    func base64() -> Secret {
+    /// In Base64 (RFC 4648, 4).
+    ///
+    /// - Parameter isForURLs: in the alphabet of addresses and file names, and without what fills the end (RFC 4648, 5; RFC 7515, 2).
+    func base64(isForURLs: Bool = false) -> Secret {
         make(capacity: (count + 2) / 3 * 4) { bytes, append in
+            let digits = isForURLs ? Self.base64DigitsForURLs : Self.base64Digits
             for start in stride(from: 0, to: bytes.count, by: 3) {
                 let present = min(3, bytes.count - start)
                 let group = (0..<3).reduce(UInt32(0)) { $0 << 8 | ($1 < present ? UInt32(bytes[start + $1]) : 0) }
-                for digit in 0..<4 {
-                    append(digit > present ? UInt8(ascii: "=") : Self.base64Digits[Int(group >> (18 - 6 * UInt32(digit)) & 63)])
-                }
+                for digit in 0...present { append(digits[Int(group >> (18 - 6 * UInt32(digit)) & 63)]) }
+                if !isForURLs { for _ in present..<3 { append(UInt8(ascii: "=")) } }
             }
         }
+    }
+
+    /// What is written in Base64, in either alphabet; white space counts for nothing. Nil: it is something else.
+    static func decoding(base64 text: some Collection<UInt8>) -> Secret? {
+        var group: UInt32 = 0, bits: UInt32 = 0, isOver = false, isValid = true
+        let secret = Secret(capacity: text.count) { buffer in
+            var length = 0
+            for byte in text {
+                let digit: UInt8
+                switch byte {
+                case 65...90: digit = byte - 65
+                case 97...122: digit = byte - 97 + 26
+                case 48...57: digit = byte - 48 + 52
+                case UInt8(ascii: "+"), UInt8(ascii: "-"): digit = 62
+                case UInt8(ascii: "/"), UInt8(ascii: "_"): digit = 63
+                case UInt8(ascii: "="):
+                    isOver = true
+                    continue
+                case UInt8(ascii: " "), 9...13: continue
+                default:
+                    isValid = false
+                    continue
+                }
+                if isOver { isValid = false }
+                (group, bits) = (group << 6 | UInt32(digit), bits + 6)
+                guard bits >= 8 else { continue }
+                bits -= 8
+                buffer[length] = UInt8(truncatingIfNeeded: group >> bits)
+                length += 1
+                group &= (UInt32(1) << bits) - 1
+            }
+            return length
+        }
+        // One digit alone is not a byte.
+        return isValid && bits < 6 ? secret : nil
     }
 
     /// With escapes for what a JSON text may not hold as it is (RFC 8259, 7).
@@ -147,6 +184,7 @@ extension Secret {
     private static let lowerHexadecimal = Array("0123456789abcdef".utf8)
     private static let hexadecimal = Array("0123456789ABCDEF".utf8)
     private static let base64Digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    private static let base64DigitsForURLs = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
     private func make(capacity: Int, _ body: (UnsafeRawBufferPointer, (UInt8) -> Void) -> Void) -> Secret {
         withUnsafeBytes { bytes in

@@ -4,7 +4,8 @@ import Synchronization
 /// The transports of a daemon: one for each set of options, made when it is first needed.
 ///
 /// A user of a transport keeps it open. A reload drops all of them: later requests go over new ones, for which certificate authorities are read
-/// again, and the old ones are shut down when their last requests are answered.
+/// again, and the old ones are shut down when their last requests are answered. A certificate that the client shows is read whenever somebody asks
+/// for a transport: another one has a transport of its own, which takes the place of the one before.
 public final class TransportPool: Sendable {
     private struct Entry {
         let transport: any HTTPTransport
@@ -13,10 +14,17 @@ public final class TransportPool: Sendable {
         var isLeaving = false
     }
 
+    /// A transport that is handed out.
+    private struct Current {
+        let number: Int
+        /// Of the identity that it shows.
+        let digest: String?
+    }
+
     private struct State {
         var entries: [Int: Entry] = [:]
         /// Those that are handed out.
-        var current: [TransportOptions: Int] = [:]
+        var current: [TransportOptions: Current] = [:]
         var count = 0
         /// How often all were dropped: one that was being made at that time may be an old one.
         var generation = 0
@@ -30,41 +38,50 @@ public final class TransportPool: Sendable {
 
         mutating func letGo() {
             generation += 1
-            for number in current.values { entries[number]?.isLeaving = true }
+            for known in current.values { entries[known.number]?.isLeaving = true }
             current = [:]
         }
     }
 
     private let state = Mutex(State())
-    private let make: @Sendable (TransportOptions) async throws -> any HTTPTransport
+    private let identify: @Sendable (TransportOptions) async throws -> ClientIdentity?
+    private let make: @Sendable (TransportOptions, ClientIdentity?) async throws -> any HTTPTransport
 
     /// A pool of transports that open real connections.
-    /// - Parameter secrets: reads certificate authorities that are kept as credentials.
+    /// - Parameter secrets: reads certificate authorities that are kept as credentials, and certificates that the client shows.
     public init(secrets: SecretResolver) {
-        make = { try await AsyncHTTPClientTransport($0, secrets: secrets) }
+        identify = { try await ClientIdentity($0.tls, secrets) }
+        make = { try await AsyncHTTPClientTransport($0, identity: $1, secrets: secrets) }
     }
 
     /// A pool that makes its transports in another way.
     public init(make: @escaping @Sendable (TransportOptions) async throws -> any HTTPTransport) {
-        self.make = make
+        identify = { _ in nil }
+        self.make = { options, _ in try await make(options) }
     }
 
     /// The transport for these options, which stays open for as long as somebody keeps it.
     /// - Throws: what making it throws.
     public func transport(for options: TransportOptions) async throws -> any HTTPTransport {
         while true {
-            let (known, generation) = state.withLock { state in (state.current[options].flatMap { self.lease($0, &state) }, state.generation) }
+            let identity = try await identify(options)
+            let (known, generation) = state.withLock { state in
+                (self.current(options, identity, state).flatMap { self.lease($0, &state) }, state.generation)
+            }
             if let known { return known }
-            let made = try await make(options)
-            let lease: Lease? = state.withLock { state in
-                guard state.generation == generation else { return nil }
+            let made = try await make(options, identity)
+            let (lease, unused): (Lease?, (any HTTPTransport)?) = state.withLock { state in
+                guard state.generation == generation else { return (nil, nil) }
                 // Another caller may have made one meanwhile, and it is in use.
-                if let other = state.current[options] { return self.lease(other, &state) }
+                if let other = self.current(options, identity, state) { return (self.lease(other, &state), nil) }
+                let before = state.current[options]?.number
                 state.count += 1
                 state.entries[state.count] = Entry(transport: made)
-                state.current[options] = state.count
-                return self.lease(state.count, &state)
+                state.current[options] = Current(number: state.count, digest: identity?.digest)
+                if let before { state.entries[before]?.isLeaving = true }
+                return (self.lease(state.count, &state), before.flatMap { state.takeUnused($0) })
             }
+            if let unused { await unused.shutdown() }
             if let lease, lease.isOf(made) { return lease }
             await made.shutdown()
             if let lease { return lease }
@@ -88,6 +105,12 @@ public final class TransportPool: Sendable {
             return state.entries.values.map(\.transport)
         }
         for transport in all { await transport.shutdown() }
+    }
+
+    /// The one that is handed out for these options and this identity.
+    private func current(_ options: TransportOptions, _ identity: ClientIdentity?, _ state: State) -> Int? {
+        guard let known = state.current[options], known.digest == identity?.digest else { return nil }
+        return known.number
     }
 
     private func lease(_ number: Int, _ state: inout State) -> Lease? {
@@ -137,9 +160,15 @@ public struct TransportOptions: Sendable, Hashable {
     public var connectTimeout: TimeSpan
     /// How many connections to one host may be open at once.
     public var connectionsPerHost: Int
+    /// The only server that the client's certificate is shown to; nil: none is.
+    public var identityOrigin: Origin?
 
-    /// Options from their parts.
-    public init(tls: SyncConfiguration.TLSConfiguration, allowsPrivateNetworks: Bool, connectTimeout: TimeSpan, connectionsPerHost: Int) {
+    /// Options from their parts. Without a certificate it does not matter whose they are.
+    public init(
+        tls: SyncConfiguration.TLSConfiguration, allowsPrivateNetworks: Bool, connectTimeout: TimeSpan, connectionsPerHost: Int,
+        identityOrigin: Origin? = nil
+    ) {
+        self.identityOrigin = tls.clientCertificate == nil ? nil : identityOrigin
         self.tls = tls
         self.allowsPrivateNetworks = allowsPrivateNetworks
         self.connectTimeout = connectTimeout
@@ -150,6 +179,6 @@ public struct TransportOptions: Sendable, Hashable {
     public init(resource: ResourceConfiguration, settings: FetchSettings, daemon: DaemonConfiguration) {
         self.init(
             tls: resource.tls, allowsPrivateNetworks: settings.allowsPrivateNetworks, connectTimeout: resource.http.connectTimeout,
-            connectionsPerHost: daemon.maxParallelRequests)
+            connectionsPerHost: daemon.maxParallelRequests, identityOrigin: settings.first.origin)
     }
 }

@@ -47,6 +47,14 @@ struct TokenAnswer: Sendable {
         life = request.expiresPath.flatMap { Self.life(at: $0, in: body, now: now) }
     }
 
+    /// A token that was made here.
+    init(_ signed: SignedToken, made instant: SyncInstant) {
+        token = .success(signed.value)
+        life = signed.life
+        refreshToken = nil
+        askedAt = instant
+    }
+
     /// Where a refresh token is looked for: beside the token, and at the root.
     private static func refreshPaths(of request: TokenRequest) -> [JSONPath] {
         guard request.refreshToken != nil else { return [] }

@@ -9,6 +9,8 @@ import Synchronization
 /// anywhere.
 struct TokenExchange: Sendable {
     let request: TokenRequest
+    /// Where it goes.
+    let address: HTTPAddress
     let rules: TokenRules
     let transports: TransportPool
     let clock: any SyncClock
@@ -30,7 +32,7 @@ struct TokenExchange: Sendable {
         do {
             return try await ask(refreshToken)
         } catch var error as FetchError {
-            if error.url.isEmpty { error.url = redactor.redact(request.address) }
+            if error.url.isEmpty { error.url = redactor.redact(address) }
             throw error.redacted(by: redactor)
         }
     }
@@ -42,14 +44,12 @@ struct TokenExchange: Sendable {
         var attempt = 1
         while true {
             // Read anew: it may have been replaced meanwhile.
-            let outgoing = try await request.request(refreshToken: refreshToken, userAgent: rules.userAgent) { reference in
-                let secret = try await secrets.secret(reference)
-                take(secret, used)
-                return secret
-            }
+            let question = try await request.question(
+                to: address, refreshToken: refreshToken, userAgent: rules.userAgent, now: clock.wallTime, reading(used))
+            let outgoing = question.request, digest = question.digest
+            if let assertion = question.assertion { take(assertion, used) }
             // Nobody knows what a service sends back.
             if let pair = outgoing.headers.first(name: "Authorization")?.split(separator: " ").last { take(Secret(Array(pair.utf8)), used) }
-            let digest = outgoing.digest
             if let refused = refusals.error(of: digest, at: clock.instant) { throw refused }
             flight.tell(.attempt(attempt))
             if refreshToken != nil { try flight.hold() }
@@ -83,6 +83,15 @@ struct TokenExchange: Sendable {
         }
     }
 
+    private func reading(_ used: UsedSecrets) -> TokenSecrets {
+        TokenSecrets(
+            sent: { reference in
+                let secret = try await secrets.secret(reference)
+                take(secret, used)
+                return secret
+            }, key: { try await secrets.secret($0, form: $1) })
+    }
+
     private func take(_ secret: Secret, _ used: UsedSecrets) {
         redactor.learn(secret)
         used.add(secret)
@@ -91,7 +100,7 @@ struct TokenExchange: Sendable {
     /// The error without secrets, which is remembered.
     private func noted(_ error: FetchError, of digest: String) -> FetchError {
         var error = error
-        if error.url.isEmpty { error.url = redactor.redact(request.address) }
+        if error.url.isEmpty { error.url = redactor.redact(address) }
         error = error.redacted(by: redactor)
         refusals.note(error, of: digest, at: clock.instant)
         return error
@@ -179,7 +188,7 @@ struct TokenExchange: Sendable {
 
     /// What an answer means that is no success: the service fails for now, or it refuses.
     private func failure(_ head: HTTPResponse, _ body: [UInt8]) -> FetchError {
-        let origin = request.address.origin
+        let origin = address.origin
         if head.status >= 500 || rules.retry.statuses.contains(head.status) {
             var error = FetchError(.status(head.status), detail: "asked for a token", status: head.status)
             let wait = RetryAfter.delay(values: head.headers["Retry-After"], date: head.headers.first(name: "Date"), now: clock.wallTime)
@@ -201,11 +210,14 @@ struct TokenExchange: Sendable {
 
     /// - Parameter said: what the service says, if it says anything.
     private func refusal(_ said: String?) -> FetchError {
-        var detail = "\(request.address.origin) refuses the request for a token" + (said.map { ": \($0)" } ?? "")
+        var detail = "\(address.origin) refuses the request for a token" + (said.map { ": \($0)" } ?? "")
         if let reference = request.refreshToken, let said, Self.invalid.contains(where: said.hasPrefix) {
             detail += "; the refresh token is no longer valid: get a new one, and put it where the configuration reads it"
             // The service has a copy that was made when it was started.
             if case .credential = reference { detail += ", and restart the service" }
+        }
+        if request.isGrantSigned, let said, said.hasPrefix("invalid_grant") {
+            detail += "; check the claims and the key of the assertion, and the clock of this machine"
         }
         return FetchError(.credential, detail: detail)
     }
@@ -236,13 +248,14 @@ struct TokenRules: Sendable {
         // What is said of one server is not true of another: whom to trust with passwords is no matter of the API's certificate.
         let isOneServer = (try? HTTPAddress(resource.url))?.origin == address.origin
         transport = TransportOptions(
-            tls: isOneServer ? resource.tls : SyncConfiguration.TLSConfiguration(), allowsPrivateNetworks: allowsPrivateNetworks,
-            connectTimeout: resource.http.connectTimeout, connectionsPerHost: daemon.maxParallelRequests)
+            tls: resource.authentication.tls ?? (isOneServer ? resource.tls : SyncConfiguration.TLSConfiguration()),
+            allowsPrivateNetworks: allowsPrivateNetworks, connectTimeout: resource.http.connectTimeout,
+            connectionsPerHost: daemon.maxParallelRequests, identityOrigin: address.origin)
     }
 }
 
 /// The secrets that took part in a request.
-private final class UsedSecrets: Sendable {
+final class UsedSecrets: Sendable {
     private let value = Mutex<[Secret]>([])
 
     var all: [Secret] { value.withLock { $0 } }

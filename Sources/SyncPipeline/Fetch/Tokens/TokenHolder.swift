@@ -125,8 +125,10 @@ final class TokenHolder: Sendable {
         _ issuer: TokenIssuer, _ flight: TokenFlight
     ) async throws -> (answer: TokenAnswer, related: [Secret], isRotated: Bool) {
         let service = issuer.service, secrets = issuer.secrets, redactor = Redactor()
+        if case .jwt(let jwt) = request.kind { return try await make(jwt, issuer) }
+        guard let address = request.address, let rules = issuer.rules else { throw FetchError(.credential, detail: "tokens cannot be fetched here") }
         let exchange = TokenExchange(
-            request: request, rules: issuer.rules, transports: service.transports, clock: service.clock, random: service.random,
+            request: request, address: address, rules: rules, transports: service.transports, clock: service.clock, random: service.random,
             secrets: secrets, redactor: redactor, refusals: refusals, flight: flight)
         guard let reference = request.refreshToken else {
             let answer = try await exchange.run(refreshToken: nil)
@@ -143,6 +145,21 @@ final class TokenHolder: Sendable {
             guard let renewal = try await chain.renew(read, { try await exchange.run(refreshToken: $0) }) else { continue }
             return (renewal.answer, renewal.answer.secrets + renewal.tokens, renewal.isRotated)
         }
+    }
+
+    /// Makes a token here.
+    private func make(
+        _ jwt: AuthenticationConfiguration.JWT, _ issuer: TokenIssuer
+    ) async throws -> (answer: TokenAnswer, related: [Secret], isRotated: Bool) {
+        let used = UsedSecrets(), secrets = issuer.secrets, clock = issuer.service.clock, instant = clock.instant
+        let reading = TokenSecrets(
+            sent: { reference in
+                let secret = try await secrets.secret(reference)
+                used.add(secret)
+                return secret
+            }, key: { try await secrets.secret($0, form: $1) })
+        let signed = try await SignedToken(jwt.webToken, now: clock.wallTime, reading)
+        return (TokenAnswer(signed, made: instant), used.all, false)
     }
 
     /// When a token is no longer sent: early enough before its end that it holds for a whole request, but not before half of its life is over, so

@@ -118,10 +118,11 @@ public struct TokenService: Sendable {
     }
 }
 
-/// Fetches the tokens of a resource.
+/// Fetches the tokens of a resource, or makes them.
 struct TokenIssuer: Sendable {
     let request: TokenRequest
-    let rules: TokenRules
+    /// Those for requests; nil where none are made.
+    let rules: TokenRules?
     let service: TokenService
     let secrets: SecretResolver
     let scope: ResourceScope
@@ -134,7 +135,7 @@ struct TokenIssuer: Sendable {
         self.request = request
         self.service = service
         self.secrets = secrets
-        rules = TokenRules(resource, address: request.address, daemon: daemon, userAgent: userAgent)
+        rules = request.address.map { TokenRules(resource, address: $0, daemon: daemon, userAgent: userAgent) }
         scope = ResourceScope(source: resource.source, resource: resource.name)
         holder = service.pool.holder(of: request)
     }

@@ -41,6 +41,8 @@ public final class RawHTTPServer: Sendable {
         public let body: [UInt8]
         /// Which connection it came on, counted from 0.
         public let connection: Int
+        /// The client has shown a certificate.
+        public let isIdentified: Bool
 
         /// The method of the request line.
         public var method: String { line.split(separator: " ").first.map(String.init) ?? "" }
@@ -101,11 +103,13 @@ public final class RawHTTPServer: Sendable {
     /// - Parameters:
     ///   - greeting: bytes that are sent on each connection before anything is asked.
     ///   - identity: the certificate of a server that speaks TLS.
+    ///   - clients: whose certificates clients are asked for; nil: nobody's.
     public init(
-        greeting: [UInt8] = [], identity: TestIdentity? = nil, _ script: @escaping @Sendable (Request, Int) -> [Step] = { _, _ in [] }
+        greeting: [UInt8] = [], identity: TestIdentity? = nil, clients: ClientDemand? = nil,
+        _ script: @escaping @Sendable (Request, Int) -> [Step] = { _, _ in [] }
     ) async throws {
         let state = state
-        let context = try identity.map { try $0.serverContext() }
+        let context = try identity.map { try $0.serverContext(clients) }
         listener = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -240,7 +244,9 @@ public final class RawHTTPServer: Sendable {
             guard received.count - end.upperBound >= length else { return }
             let body = Array(received[end.upperBound..<end.upperBound + length])
             received.removeSubrange(..<(end.upperBound + length))
-            let request = Request(line: lines[0], headers: headers, body: body, connection: connection)
+            let tls = try? context.channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
+            let request = Request(
+                line: lines[0], headers: headers, body: body, connection: connection, isIdentified: tls?.peerCertificate != nil)
             isAnswering = true
             steps = script(request, record(request))[...]
             runNext(context)

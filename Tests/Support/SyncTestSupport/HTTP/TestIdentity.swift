@@ -98,11 +98,15 @@ public struct TestIdentity: Sendable {
         try? FileManager.default.removeItem(at: directory)
     }
 
-    func serverContext() throws -> NIOSSLContext {
+    func serverContext(_ clients: ClientDemand?) throws -> NIOSSLContext {
         let chain = try NIOSSLCertificate.fromPEMFile(certificate).map(NIOSSLCertificateSource.certificate)
         let key = try NIOSSLPrivateKey(file: key, format: .pem)
         var configuration = TLSConfiguration.makeServerConfiguration(certificateChain: chain, privateKey: .privateKey(key))
         configuration.shutdownTimeout = .milliseconds(100)
+        if let clients {
+            configuration.certificateVerification = clients.isRequired ? .noHostnameVerification : .optionalVerification
+            configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(clients.authority))
+        }
         return try NIOSSLContext(configuration: configuration)
     }
 }

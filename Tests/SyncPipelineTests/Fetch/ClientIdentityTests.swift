@@ -1,0 +1,283 @@
+import Foundation
+import Secrets
+import SyncConfiguration
+import SyncTestSupport
+import Testing
+
+@testable import SyncPipeline
+
+/// Certificates that the client shows. // N6, R10
+@Suite(.serialized, .timeLimit(.minutes(60))) struct ClientIdentityTests {
+    private static let secrets = SecretResolver(SecretReader(environment: [:]))
+    fileprivate static let page: [RawHTTPServer.Step] = [.send(Fixture.response("[]")), .close]
+
+    /// A server that wants certificates of the authority `Clients`, one such client, and one that it does not know.
+    private final class Place: Sendable {
+        let identity: TestIdentity
+        let client: TestIdentity
+        let stranger: TestIdentity
+        let server: RawHTTPServer
+
+        init(
+            isRequired: Bool = true,
+            _ script: @escaping @Sendable (RawHTTPServer.Request, Int) -> [RawHTTPServer.Step] = { _, _ in ClientIdentityTests.page }
+        ) async throws {
+            identity = try TestIdentity(for: ["IP:127.0.0.1"])
+            client = try TestIdentity(for: ["DNS:client.example"], authority: "Clients")
+            stranger = try TestIdentity(for: ["DNS:client.example"], authority: "Strangers")
+            server = try await RawHTTPServer(identity: identity, clients: ClientDemand(authority: client.authority, isRequired: isRequired), script)
+        }
+
+        var url: String { "https://127.0.0.1:\(server.port)/" }
+
+        func end() async {
+            await server.shutdown()
+            for one in [identity, client, stranger] { one.remove() }
+        }
+    }
+
+    /// Fetches a page of the place over transports of a pool.
+    private func fetch(
+        _ place: Place, from pool: TransportPool = TransportPool(secrets: secrets), to url: String? = nil,
+        _ change: (inout SyncConfiguration.TLSConfiguration) -> Void = { _ in }
+    ) async throws -> FetchOutcome {
+        var tls = SyncConfiguration.TLSConfiguration()
+        tls.ca = .file(place.identity.certificate)
+        change(&tls)
+        let resource = Fixture.resource(url ?? place.url) {
+            $0.retry.attempts = 1
+            $0.http.waitLong()
+            $0.http.redirects = .any
+            $0.tls = tls
+        }
+        let settings = try FetchSettings(resource: resource, daemon: DaemonConfiguration(), version: "1.0", secrets: .none)
+        let options = TransportOptions(resource: resource, settings: settings, daemon: DaemonConfiguration())
+        let environment = FetchEnvironment(settings: settings, transport: try await pool.transport(for: options), clock: SystemClock())
+        return await PageFetch(PageRequest(address: settings.first), environment: environment).run()
+    }
+
+    private func isPage(_ outcome: FetchOutcome) -> Bool { if case .page = outcome { true } else { false } }
+
+    @Test func aServerThatWantsACertificateGetsIt() async throws {
+        let place = try await Place()
+        let outcome = try await fetch(place) { tls in
+            tls.clientCertificate = .file(place.client.certificate)
+            tls.clientKey = .file(place.client.key)
+        }
+        #expect(isPage(outcome), "\(outcome)")
+        #expect(place.server.requests.map(\.isIdentified) == [true])
+        await place.end()
+    }
+
+    @Test func certificateAndKeyMayBeInOneFile() async throws {
+        let place = try await Place(), file = place.client.certificate + "-both"
+        let texts = try [place.client.key, place.client.certificate].map { try String(contentsOfFile: $0, encoding: .utf8) }
+        for both in [texts, texts.reversed()] {
+            try both.joined().write(toFile: file, atomically: true, encoding: .utf8)
+            let outcome = try await fetch(place) { $0.clientCertificate = .file(file) }
+            #expect(isPage(outcome), "\(outcome)")
+        }
+        await place.end()
+    }
+
+    @Test func withoutACertificateTheServerHearsNothing() async throws {
+        let place = try await Place(), outcome = try await fetch(place)
+        let error = try #require(outcome.error)
+        #expect(error.kind == .tls || error.kind == .reset, "\(error)")
+        #expect(error.kind != .tls || error.detail.contains("wants a certificate of its client"), "\(error)")
+        #expect(place.server.requests.isEmpty)
+        await place.end()
+    }
+
+    @Test func aCertificateThatTheServerDoesNotKnowIsRefused() async throws {
+        let place = try await Place()
+        let outcome = try await fetch(place) { tls in
+            tls.clientCertificate = .file(place.stranger.certificate)
+            tls.clientKey = .file(place.stranger.key)
+        }
+        let error = try #require(outcome.error)
+        #expect(error.kind == .tls || error.kind == .reset, "\(error)")
+        #expect(error.kind != .tls || error.detail.contains("the server refuses the certificate in tls.client_cert"), "\(error)")
+        #expect(place.server.requests.isEmpty)
+        await place.end()
+    }
+
+    @Test func aCertificateThatIsRenewedIsShownFromThenOn() async throws {
+        let place = try await Place(), pool = TransportPool(secrets: Self.secrets)
+        let certificate = place.client.certificate + "-used", key = place.client.key + "-used"
+        func use(_ identity: TestIdentity) throws {
+            for (from, to) in [(identity.certificate, certificate), (identity.key, key)] {
+                try String(contentsOfFile: from, encoding: .utf8).write(toFile: to, atomically: true, encoding: .utf8)
+            }
+        }
+        func outcome() async throws -> FetchOutcome {
+            try await fetch(place, from: pool) { tls in
+                tls.clientCertificate = .file(certificate)
+                tls.clientKey = .file(key)
+            }
+        }
+        try use(place.stranger)
+        let refused = try await outcome()
+        #expect(refused.error != nil && place.server.requests.isEmpty)
+        try use(place.client)
+        let served = try await outcome()
+        #expect(isPage(served), "\(served)")
+        // Without it nothing is asked, and no earlier connection is used.
+        try FileManager.default.removeItem(atPath: key)
+        await #expect(throws: FetchError.self) { try await outcome() }
+        #expect(place.server.requests.count == 1)
+        await pool.shutdown()
+        await place.end()
+    }
+
+    @Test func aServerThatARedirectLeadsToSeesNoCertificate() async throws {
+        let other = try await Place(isRequired: false), target = other.url
+        let place = try await Place { _, _ in
+            [.send(Array("HTTP/1.1 302 Found\r\nLocation: \(target)items\r\nContent-Length: 0\r\n\r\n".utf8)), .close]
+        }
+        // Both servers are trusted, and both ask for a certificate; the second one does without.
+        let authorities = place.client.certificate + "-authorities"
+        let texts = try [place.identity.certificate, other.identity.certificate].map { try String(contentsOfFile: $0, encoding: .utf8) }
+        try texts.joined().write(toFile: authorities, atomically: true, encoding: .utf8)
+        let led = try await fetch(place) { tls in
+            tls.ca = .file(authorities)
+            tls.clientCertificate = .file(place.client.certificate)
+            tls.clientKey = .file(place.client.key)
+        }
+        #expect(isPage(led), "\(led)")
+        #expect(place.server.requests.map(\.isIdentified) == [true] && other.server.requests.map(\.isIdentified) == [false])
+        await place.end()
+        await other.end()
+    }
+
+    /// What `tls.client_cert` and `tls.client_key` hold, and the words of the complaint.
+    struct Wrong: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var certificate: String
+        var key: String?
+        var words: String
+    }
+
+    static let wrong = [
+        Wrong(
+            testDescription: "a word", certificate: "hunter2",
+            words: "tls.client_cert: { credential = \"certificate\" } holds no certificate in PEM form"),
+        Wrong(testDescription: "no key", certificate: "CERTIFICATE", words: "holds a certificate and no key; put the key into the same place"),
+        Wrong(
+            testDescription: "no key either", certificate: "CERTIFICATE", key: "CERTIFICATE",
+            words: "tls.client_key: { credential = \"key\" } holds “CERTIFICATE”"),
+        Wrong(testDescription: "encrypted", certificate: "CERTIFICATE", key: SigningKeys.encryptedP256, words: "holds an encrypted key; decrypt it"),
+        Wrong(
+            testDescription: "of another", certificate: "CERTIFICATE", key: SigningKeys.p256,
+            words: "a key that does not belong to the certificate"),
+        Wrong(
+            testDescription: "of another kind", certificate: "CERTIFICATE", key: SigningKeys.rsa,
+            words: "a key that does not belong to the certificate"),
+    ]
+
+    @Test(arguments: wrong) func whatIsWrongWithACertificateIsSaidBeforeAnythingIsSent(wrong: Wrong) async throws {
+        let identity = try TestIdentity(for: ["DNS:client.example"])
+        defer { identity.remove() }
+        let pem = try String(contentsOfFile: identity.certificate, encoding: .utf8)
+        let secrets = SecretResolver { reference, _ in
+            let text = reference == .credential("key") ? wrong.key ?? "" : wrong.certificate
+            return Secret(Array((text == "CERTIFICATE" ? pem : text).utf8))
+        }
+        var options = TransportOptions.test
+        options.tls.clientCertificate = .credential("certificate")
+        options.tls.clientKey = wrong.key == nil ? nil : .credential("key")
+        let pool = TransportPool(secrets: secrets), asked = options
+        let error = await #expect(throws: FetchError.self) { try await pool.transport(for: asked) }
+        #expect(error?.kind == .credential && error?.detail.contains(wrong.words) == true, "\(error?.detail ?? "")")
+        #expect(error?.detail.contains("hunter2") == false)
+    }
+
+    @Test func aFileThatIsMissingIsNamed() async throws {
+        var options = TransportOptions.test
+        options.tls.clientCertificate = .file("/does/not/exist.pem")
+        let pool = TransportPool(secrets: Self.secrets), asked = options
+        let error = await #expect(throws: FetchError.self) { try await pool.transport(for: asked) }
+        let detail = error?.detail ?? ""
+        #expect(error?.kind == .credential)
+        #expect(detail.hasPrefix("tls.client_cert: the secret in /does/not/exist.pem cannot be read: No such file"), "\(detail)")
+    }
+
+    @Test func onlyACertificateTellsTransportsOfDifferentServersApart() throws {
+        let one = try HTTPAddress("https://a.example/").origin, two = try HTTPAddress("https://b.example/").origin
+        func options(_ origin: Origin, _ certificate: SecretReference?) -> TransportOptions {
+            var tls = SyncConfiguration.TLSConfiguration()
+            tls.clientCertificate = certificate
+            return TransportOptions(
+                tls: tls, allowsPrivateNetworks: true, connectTimeout: .seconds(1), connectionsPerHost: 1, identityOrigin: origin)
+        }
+        #expect(options(one, nil) == options(two, nil) && options(one, .file("/c")) != options(two, .file("/c")))
+    }
+
+    // MARK: Services of tokens
+
+    /// The options that a request for a token has.
+    private func rules(_ tls: SyncConfiguration.TLSConfiguration?, token: String) throws -> TransportOptions {
+        var oauth2 = TokenFixture.client
+        oauth2.tokenURL = token
+        oauth2.tls = tls
+        let resource = Fixture.resource("https://api.example/items") {
+            $0.authentication = .oauth2(oauth2)
+            $0.tls.ca = .file("/resource-ca")
+            $0.tls.clientCertificate = .file("/resource-cert")
+        }
+        return TokenRules(resource, address: try HTTPAddress(token), daemon: DaemonConfiguration(), userAgent: "test/1").transport
+    }
+
+    @Test func aServiceOfTokensIsTrustedAsItsOwnTableSays() throws {
+        var own = SyncConfiguration.TLSConfiguration()
+        own.ca = .file("/own-ca")
+        own.clientCertificate = .credential("own-cert")
+        let elsewhere = try rules(own, token: "https://login.example/token"), login = try HTTPAddress("https://login.example/").origin
+        #expect(elsewhere.tls == own && elsewhere.identityOrigin == login)
+        // On the resource's own server as well.
+        #expect(try rules(own, token: "https://api.example/token").tls == own)
+        let without = try rules(nil, token: "https://login.example/token")
+        #expect(without.tls == SyncConfiguration.TLSConfiguration() && without.identityOrigin == nil)
+        let same = try rules(nil, token: "https://api.example/token"), api = try HTTPAddress("https://api.example/").origin
+        #expect(same.tls.clientCertificate == .file("/resource-cert") && same.identityOrigin == api)
+    }
+
+    @Test func aTokenComesFromAServiceWithAnAuthorityOfItsOwn() async throws {
+        let place = try await Place { request, _ in
+            [.send(Fixture.response(request.form["client_id"] == "me" ? #"{"access_token": "the-token"}"# : "{}")), .close]
+        }
+        func text(_ change: (inout SyncConfiguration.TLSConfiguration) -> Void) async throws -> String {
+            var tls = SyncConfiguration.TLSConfiguration()
+            change(&tls)
+            var oauth2 = AuthenticationConfiguration.OAuth2(grant: .clientCredentials, tokenURL: "\(place.url)token", clientID: .text("me"))
+            oauth2.tls = tls
+            let pool = TransportPool(secrets: Self.secrets), service = TokenService(pool: TokenPool(), transports: pool, clock: SystemClock())
+            let request = try #require(try TokenRequest(.oauth2(oauth2)))
+            let issuer = TokenIssuer(
+                request,
+                resource: Fixture.resource("https://api.example/items") {
+                    $0.http.waitLong()
+                    $0.retry.attempts = 1
+                    $0.authentication = .oauth2(oauth2)
+                }, daemon: DaemonConfiguration(), userAgent: "test/1", secrets: Self.secrets, service: service)
+            do {
+                let text = try await issuer.text()
+                await pool.shutdown()
+                return text
+            } catch {
+                await pool.shutdown()
+                throw error
+            }
+        }
+        let token = try await text { tls in
+            tls.ca = .file(place.identity.certificate)
+            tls.clientCertificate = .file(place.client.certificate)
+            tls.clientKey = .file(place.client.key)
+        }
+        #expect(token == "the-token" && place.server.requests.map(\.isIdentified) == [true])
+        let error = await #expect(throws: FetchError.self) { try await text { _ in } }
+        #expect(error?.kind == .tls, "\(error?.description ?? "")")
+        #expect(place.server.requests.count == 1)
+        await place.end()
+    }
+}

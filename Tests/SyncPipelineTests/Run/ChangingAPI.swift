@@ -35,6 +35,8 @@ final class ChangingAPI: Sendable {
         var isNumber = false
         /// What changes before a request is answered, by its number.
         var meanwhile: (request: Int, records: [Record])?
+        /// Of a page that is there.
+        var status = 200
         var requests: [String] = []
     }
 
@@ -91,7 +93,7 @@ final class ChangingAPI: Sendable {
             let body = "[\(records.joined(separator: ","))]", etag = "\"\(BodyDigest(of: body))\""
             if request.headers.first(name: "If-None-Match") == etag { return .response(status: 304, headers: ["ETag": etag]) }
             return .response(
-                status: 200, headers: ["Content-Type": "application/json", "ETag": etag], body: Array(body.utf8))
+                status: state.status, headers: ["Content-Type": "application/json", "ETag": etag], body: Array(body.utf8))
         }
     }
 

@@ -38,6 +38,18 @@ extension IncrementRunTests {
         try await fixture.end()
     }
 
+    @Test func aRunThatGotPartOfAPageComesNoFurther() async throws {
+        api.put(1, at: begin - 100)
+        let fixture = try await api.fixture(ChangingAPI.people("since = \"since\"", "success = [200, 206]"))
+        try await fixture.sync("api/people")
+        let before = try await cursor(fixture)
+        api.put(2, at: begin)
+        api.change { $0.status = 206 }
+        #expect(try await fixture.sync("api/people").outcome == .incomplete)
+        #expect(try await cursor(fixture) == before)
+        try await fixture.end()
+    }
+
     // What is looked at once more is older than what is known.
     @Test func aRunInOrderNotesNothingThatIsKnown() async throws {
         for id in 1...6 { api.put(id, at: begin - 1000 + Double(id)) }

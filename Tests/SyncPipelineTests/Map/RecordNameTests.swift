@@ -2,6 +2,7 @@ import Foundation
 import OpenCoreData
 import SyncConfiguration
 import SyncTestSupport
+import Synchronization
 import Testing
 
 @testable import SyncPipeline

@@ -39,6 +39,10 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var key: [String]
     /// Where the records are in the document; `nil`: the document is an array of them.
     public var records: JSONPath?
+    /// `format`, default `json`: how a response holds its records.
+    public var format = ContentFormat.json
+    /// `unpack`, default `none`: the file that a body is; `nil`: it holds the records as it is.
+    public var unpacking: Unpacking?
     /// Query parameters, sorted by name; those of the source come before those of the resource of another name.
     public var parameters: [QueryParameter] = []
     /// Further headers of the request, on top of ``HTTPConfiguration/headers`` (a name that stands in both is taken from here).

@@ -9,7 +9,7 @@ import Testing
         #expect(
             missing == [
                 "auth.api-key.body", "auth.jwt", "auth.oauth2.jwt-bearer", "err.fail.body", "err.ignore.body", "err.rate-limited.body",
-                "err.retry.body", "filter.simple", "fmt.csv", "fmt.gzip", "fmt.ndjson", "fmt.zip", "rate.budget",
+                "err.retry.body", "filter.simple", "rate.budget",
                 "rec.recursive", "rec.wildcard", "rec.wildcard.end",
             ])
     }

@@ -65,7 +65,7 @@ extension Assembly {
     /// What of a source's own table its resources have, too.
     private static let inheritedKeys: Set<String> = [
         "records", "params", "headers", "secret_params", "secret_headers", "success", "empty_statuses", "set", "method", "json", "form", "query",
-        "query_file", "variables", "idempotent",
+        "query_file", "variables", "idempotent", "format", "unpack", "zip_entry",
     ]
 
     /// One resource. The layers are the defaults, the source and, in the long form, the resource.
@@ -92,6 +92,7 @@ extension Assembly {
         resource.emptyStatuses = values.emptyStatuses
         resource.assigned = values.assigned
         assembleRequest(of: &resource, values, origins, own)
+        let csvSettings = assembleFormat(of: &resource, values, origins, layers)
         let partitions = partitions(source.name, layers)
         resource.partitions = partitions.value
 
@@ -103,6 +104,7 @@ extension Assembly {
         if values.method == nil {
             settings.append(setting("method", path: path, tomlQuoted(resource.method.rawValue), resource.method == .get ? .builtIn : .derived))
         }
+        settings += csvSettings
         if resource.partitions != nil {
             settings += self.settings(of: partitions.table, partitions.origins, path: path, prefix: "for_each.")
         }
@@ -118,7 +120,9 @@ extension Assembly {
         let retry = inherit(RetryConfiguration.self, "retry")
         resource.retry = retry.value
         resource.limits = inherit(LimitsConfiguration.self, "limits").value
-        resource.parse = inherit(ParsePolicy.self, "parse").value
+        let parse = parsePolicy(of: resource, layers)
+        resource.parse = parse.value
+        settings += self.settings(of: parse.value, parse.origins, path: path, prefix: "parse.")
         _ = inherit(SchemaTable.self, "schema")
         resource.deletion = inherit(DeletionConfiguration.self, "deletion").value
 
@@ -130,6 +134,7 @@ extension Assembly {
         let (pagesTable, pagesOrigins) = resolve(PaginationTable.self, [pages])
         let (stop, stopOrigins) = resolve(PaginationConfiguration.StopRules.self, [pages.table("stop")])
         resource.pagination = pagesTable.configuration(pages, pagesOrigins, stop: stop, of: resource, complaints)
+        checkPages(of: resource, values.format, pages)
         if case .graphQL = resource.pagination.kind { resource.isGraphQL = true }
         if let kind = pagesTable.kind, kind != .none {
             settings += self.settings(

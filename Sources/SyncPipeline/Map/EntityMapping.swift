@@ -270,7 +270,8 @@ package struct ModelMapping: Sendable {
                 limits.maxRecordsPerPage, limits.maxDepth, limits.maxString, limits.maxKey, limits.maxNumberDigits, limits.maxMembers,
             ] + (resource.assigned.isEmpty ? [] : [resource.assigned, constants.description]) + (resource.isGraphQL ? ["GraphQL"] : [])
             + (resource.incremental.map { [$0.kind, $0.field, $0.start, resource.url, resource.parameters, resource.body] } ?? [])
-        let text = parts.map { $0.map { String(describing: $0) } ?? "" }.joined(separator: "\n")
+        let format: [Any?] = resource.format == .json && resource.unpacking == nil ? [] : [resource.format, resource.unpacking]
+        let text = (parts + format).map { $0.map { String(describing: $0) } ?? "" }.joined(separator: "\n")
         return "\(resource.entity) \(BodyDigest(of: text))"
     }
 

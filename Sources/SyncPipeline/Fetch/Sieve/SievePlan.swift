@@ -10,12 +10,18 @@ struct SievePlan: Sendable {
     /// What is read of the last of them besides, one field: what the next page begins after; nil: nothing.
     let lastRecord: JSONFieldPlan?
     let limits: JSONReaderLimits
+    /// How the records are written.
+    let format: ContentFormat
+    /// How much more they may be as JSON.
+    let maxRatio: Int
 
     init(_ resource: ResourceConfiguration) {
         records = resource.records ?? .root
         envelope = EnvelopePlan(resource.pagination, isGraphQL: resource.isGraphQL)
         lastRecord = resource.pagination.kind.lastRecordPath.map { JSONFieldPlan([JSONField("\($0)", path: $0)]) }
         limits = JSONReaderLimits(resource.limits)
+        format = resource.format
+        maxRatio = resource.http.maxRatio
     }
 }
 

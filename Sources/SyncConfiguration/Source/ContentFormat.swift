@@ -60,7 +60,7 @@ public struct CSVFormat: Sendable, Hashable {
 public enum Unpacking: Sendable, Hashable {
     /// A gzip file, of any number of members.
     case gzip
-    /// A zip file. `zip_entry`: the name of the file in it, in which `*` stands for anything; `nil`: the only one.
+    /// A zip file. `zip_entry`: the name of the file in it, or a pattern as a shell has them; `nil`: the only one.
     case zip(entry: String?)
 
     /// Its media types, where the configuration does not say which.

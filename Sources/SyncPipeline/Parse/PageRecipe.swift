@@ -36,6 +36,7 @@ struct PageRecipe: Sendable {
             mapping: mapping, entity: resource.entity, context: context, now: now, run: run, limits: resource.limits,
             maxRejected: resource.limits.maxBadRecords - badRecords, constants: constants, records: page.content.records, probe: probe,
             isCancelled: isCancelled)
+        mapper.lines = page.content.lines
         let summary = try page.content.read(plan: mapper.plan, policies: policies) { list in
             guard mapper.takesPacked else {
                 packing?.end()

@@ -32,7 +32,8 @@ extension Assembly {
             complain("zip_entry", "there is no zip file that would have entries", "write unpack = \"zip\", or remove zip_entry")
         }
         if values.format != .csv, own.node?.table?["csv"] != nil {
-            complain("csv", "\"csv\" is about format = \"csv\", and the format is \"\(values.format.rawValue)\"", "write format = \"csv\", or remove it")
+            let format = values.format.rawValue
+            complain("csv", "\"csv\" is about format = \"csv\", and the format is \"\(format)\"", "write format = \"csv\", or remove it")
         }
         if values.format == .csv { check(csv.value, csv.origins, layers) }
         if !resource.format.isDocument {
@@ -40,7 +41,8 @@ extension Assembly {
             if resource.isGraphQL {
                 complain("format", "the answer to a query is JSON, and not \(values.format.rawValue)", "remove format, or the query")
             } else if values.records?.segments.isEmpty == false {
-                complain("records", "with \(format) a response is its records, and there is no path to them", "remove records, or write records = \"$\"")
+                complain(
+                    "records", "with \(format) a response is its records, and there is no path to them", "remove records, or write records = \"$\"")
             }
         }
         return values.format == .csv ? settings(of: csv.value, csv.origins, path: own.subject.keyPath, prefix: "csv.") : []

@@ -2,8 +2,8 @@ import SyncConfiguration
 
 /// Rows of cells as RFC 4180 has them: each becomes an object that has the texts of its cells under the names of their columns.
 ///
-/// A row that has more or fewer cells than there are columns becomes a list of their texts, which is no record: so it is set aside, and shown as it was,
-/// and costs no other one. Empty lines are no rows. A column without a name is left out.
+/// A row that has more or fewer cells than there are columns becomes a text, which is no record: so it is set aside, and shown as it was, and costs no other
+/// one. Empty lines are no rows. A column without a name is left out.
 final class CSVRows: RecordFormat {
     private enum Place {
         /// Where no cell has begun.
@@ -21,7 +21,7 @@ final class CSVRows: RecordFormat {
     private static let pieceSize = 1 << 16
 
     private let csv: CSVFormat
-    private(set) var lines = RecordLines(.line)
+    private(set) var lines = RecordLines(.line, meaningOfOthers: "a row that has not as many cells as there are columns")
     /// What stands before each cell's value, a JSON key; of a column without a name nothing. Nil until the header is read.
     private var keys: [[UInt8]?]?
     private var place = Place.start
@@ -158,26 +158,39 @@ final class CSVRows: RecordFormat {
         output.append(UInt8(ascii: isEmpty ? "[" : ","))
         isEmpty = false
         lines.append(rowLine)
-        let isRecord = cellCount == keys.count && ends.count == cellCount
-        output.append(UInt8(ascii: isRecord ? "{" : "["))
-        var start = 0, isFirst = true
-        for (number, end) in ends.enumerated() {
+        guard cellCount == keys.count, ends.count == cellCount else { return Self.append(written[...], to: &output) }
+        var start = 0, separator = UInt8(ascii: "{")
+        for (key, end) in zip(keys, ends) {
             defer { start = end }
-            var key: [UInt8]?
-            if isRecord {
-                key = keys[number]
-                if key == nil { continue }
-            }
-            if !isFirst { output.append(UInt8(ascii: ",")) }
-            isFirst = false
-            if let key { output.append(contentsOf: key) }
-            if isRecord, start == end, csv.empty == .null {
+            guard let key else { continue }
+            output.append(separator)
+            separator = UInt8(ascii: ",")
+            output.append(contentsOf: key)
+            if start == end, csv.empty == .null {
                 output.append(contentsOf: "null".utf8)
             } else {
                 Self.append(text[start..<end], to: &output)
             }
         }
-        output.append(UInt8(ascii: isRecord ? "}" : "]"))
+        if separator == UInt8(ascii: "{") { output.append(separator) }
+        output.append(UInt8(ascii: "}"))
+    }
+
+    /// The row as it may stand in a file.
+    private var written: [UInt8] {
+        var row: [UInt8] = []
+        for (number, cell) in cells.enumerated() {
+            if number > 0 { row.append(csv.delimiter) }
+            let isPlain = cell.allSatisfy { $0 != csv.delimiter && $0 != csv.quote && $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+            guard let quote = csv.quote, !isPlain else {
+                row.append(contentsOf: cell)
+                continue
+            }
+            row.append(quote)
+            for byte in cell { row.append(contentsOf: repeatElement(byte, count: byte == quote ? 2 : 1)) }
+            row.append(quote)
+        }
+        return row
     }
 
     private func handOn(to sink: RecordTranscoder.Sink) throws {

@@ -10,12 +10,17 @@ struct RecordLines: Sendable {
     }
 
     let unit: Unit
+    /// What it means that a record is no object; nil: just that.
+    private let meaningOfOthers: String?
     /// Records whose line is not the one after that of the record before them: most records take a line each.
     private var jumps: [(record: Int, line: Int)] = []
     private var count = 0
     private var last = 0
 
-    init(_ unit: Unit) { self.unit = unit }
+    init(_ unit: Unit, meaningOfOthers: String? = nil) {
+        self.unit = unit
+        self.meaningOfOthers = meaningOfOthers
+    }
 
     /// The next record begins in this line, counted from 1.
     mutating func append(_ line: Int) {
@@ -34,6 +39,12 @@ struct RecordLines: Sendable {
         }
         guard low > 0 else { return record + 1 }
         return jumps[low - 1].line + record - jumps[low - 1].record
+    }
+
+    /// What is wrong with a record, counted from 0, and where: `line 7: …`.
+    func words(_ problem: JSONRecordProblem, of record: Int) -> String {
+        let reason = problem.kind == .notAnObject ? meaningOfOthers ?? problem.reason : problem.reason
+        return line(of: record).map { "\(unit.rawValue) \($0): \(reason)" } ?? reason
     }
 }
 

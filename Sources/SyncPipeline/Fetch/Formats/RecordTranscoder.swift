@@ -52,6 +52,9 @@ final class RecordTranscoder {
     /// A mark is for the reader, who knows what to make of it.
     private func begin(_ head: [UInt8], to sink: Sink) throws {
         self.head = nil
+        if head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF]) {
+            throw FormatError("UTF-16 where UTF-8 was expected", line: nil)
+        }
         let mark = head.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
         try head.withUnsafeBytes { bytes in
             if mark > 0 { try hand(UnsafeRawBufferPointer(rebasing: bytes[..<mark]), to: sink) }

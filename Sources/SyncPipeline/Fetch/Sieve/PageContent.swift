@@ -10,7 +10,7 @@ public struct PageContent: Sendable {
     private let lastRecord: [UInt8]
     private let envelope: Result<PageEnvelope, any Error>
     /// Where the records stand, of a page that was no JSON document.
-    private let lines: RecordLines?
+    let lines: RecordLines?
     /// The response said that there are no records: a body that is empty is none then.
     private var isNothing = false
 

@@ -13,7 +13,7 @@ final class ZipFile: BodyUnpacker {
     private var body: CollectedBody
 
     /// - Parameters:
-    ///   - entry: the name of the entry, in which `*` stands for anything; nil: there is only one.
+    ///   - entry: the name of the entry, or a pattern as a shell has them (`*` may stand for slashes, too); nil: there is only one.
     ///   - place: where the file waits.
     init(entry: String?, place: SpoolPlace) {
         pattern = entry
@@ -48,7 +48,7 @@ final class ZipFile: BodyUnpacker {
     private func chosen(among entries: [ZipDirectory.Entry]) throws -> ZipDirectory.Entry {
         // Folders, and what one system packs beside each file for itself.
         let files = entries.filter { !$0.name.hasSuffix("/") && !$0.name.hasPrefix("__MACOSX/") }
-        let found = files.filter { entry in pattern.map { fnmatch($0, entry.name, 0) == 0 } ?? true }
+        let found = files.filter { entry in pattern.map { $0 == entry.name || fnmatch($0, entry.name, 0) == 0 } ?? true }
         if found.count == 1 { return found[0] }
         let listed = (found.isEmpty ? files : found).map(\.name)
         let names = listed.prefix(Self.mostNames).joined(separator: ", ") + (listed.count > Self.mostNames ? ", …" : "")

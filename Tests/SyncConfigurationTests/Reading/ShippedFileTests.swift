@@ -64,7 +64,7 @@ import Testing
         #expect(airports.parse.contentTypes.contains("text/csv"))
         let events = try #require(reading.configuration?.resource(scope: "events/events"))
         #expect(events.format == .ndjson && events.unpacking == .gzip && events.parse.contentTypes.first == "application/gzip")
-        #expect(reading.configuration?.model.entity(named: "Airport")?.relationship(named: "country")?.to == "Country")
+        #expect(reading.configuration?.model.entity(named: "Airport")?.relationship(named: "country")?.destination == "Country")
     }
 
     @Test func theExampleIsAConfigurationWhenItsCommentSignsAreTakenAway() throws {

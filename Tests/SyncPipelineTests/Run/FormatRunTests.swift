@@ -138,7 +138,7 @@ import Testing
         (ndjson, "{\"id\":1}\n{\"id\":2\n{\"id\":3}\n", "line 2: a JSON value is not complete"),
         (ndjson, "{\"id\":1}\n{\"id\":tru}\n", "line 2: expected true, false or null"), (ndjson, "{\"id\":1}\n{\"id\":", "line 2: "),
         (csv, "id,name\n1,\"x\n", "line 2: a quoted cell that begins here does not end"), (csv, "", "the body is empty"),
-        (csv + "\ncsv = { columns = [\"id\", \"name\"] }", "Try again later\n", "line 1: the header says “Try again later”"),
+        (csv + "\ncsv = { columns = [\"id\", \"name\"] }", "Try again later\n", "line 1: csv.columns says “id, name”, and the header says “Try again later”"),
     ])
     func aPageThatIsNotWhatItsFormatSaysChangesNothing(lines: String, body: String, reason: String) async throws {
         let fixture = try await api.fixture(ScriptedAPI.people(lines))
@@ -193,6 +193,17 @@ import Testing
         api.set("/people", "id,name,age\n1,a,1\n2,\"b, Jr.\",2\n")
         #expect(try await fixture.sync().first?.counts.deleted == 1)
         #expect(try await fixture.pipeline.quarantine().isEmpty)
+        try await fixture.end()
+    }
+
+    // A server may say anything in place of a table.
+    @Test(arguments: [0, 1990]) func whatAHeaderSaysOfASecretIsMasked(distance: Int) async throws {
+        let toml = ScriptedAPI.people(
+            Self.csv + "\ncsv = { columns = [\"id\"] }\nauth = { kind = \"bearer\", token = { credential = \"token\" } }")
+        let fixture = try await PipelineFixture(toml, secrets: Fixture.secret("topsecret")) { [api] request, _ in api.answer(request) }
+        api.set("/people", String(repeating: "x", count: distance) + "topsecret is not welcome\n")
+        let error = try #require(try await fixture.sync().first?.error)
+        #expect(error.contains("line 1: csv.columns says “id”") && !error.contains("topse"), "\(error)")
         try await fixture.end()
     }
 

@@ -17,6 +17,8 @@ final class CSVRows: RecordFormat {
 
     /// More columns than any sheet has; of a longer row no more is shown.
     private static let mostCells = 16_384
+    /// So much of a header is in a message, in bytes.
+    private static let longestHeader = 8192
     /// So much is handed on at once.
     private static let pieceSize = 1 << 16
 
@@ -148,8 +150,9 @@ final class CSVRows: RecordFormat {
     private func takeHeader() throws {
         let names = cells
         if let columns = csv.columns, !names.elementsEqual(columns, by: { $0.elementsEqual($1.utf8) }) {
-            let found = names.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ", ")
-            throw error("the header says “\(RemoteText.line(found, limit: 200))”, and csv.columns says “\(columns.joined(separator: ", "))”")
+            // More than anybody shows: secrets are taken out before it is cut off once more.
+            let found = String(decoding: Array(names.joined(separator: [csv.delimiter])).prefix(Self.longestHeader), as: UTF8.self)
+            throw error("csv.columns says “\(columns.joined(separator: ", "))”, and the header says “\(found)”")
         }
         keys = names.map { Self.key(of: Array($0)) }
     }

@@ -72,8 +72,8 @@ import Testing
         for piece in FormatPage.pieces { #expect(try FormatPage.records("1,x\n2,y", named, piece: piece).first == #"{"id":"1","a\"b":"x"}"#) }
         let both = Self.csv { $0.columns = ["id", "a"] }
         #expect(try FormatPage.records("id,\"a\"\n1,x", both) == [#"{"id":"1","a":"x"}"#])
-        #expect(FormatPage.refusal("a,id\n1,x", both) == "line 1: the header says “a, id”, and csv.columns says “id, a”")
-        #expect(FormatPage.refusal("\nTry again later", both) == "line 2: the header says “Try again later”, and csv.columns says “id, a”")
+        #expect(FormatPage.refusal("a,id\n1,x", both) == "line 1: csv.columns says “id, a”, and the header says “a,id”")
+        #expect(FormatPage.refusal("\nTry again later", both) == "line 2: csv.columns says “id, a”, and the header says “Try again later”")
     }
 
     @Test func aColumnWithoutANameIsLeftOut() throws {

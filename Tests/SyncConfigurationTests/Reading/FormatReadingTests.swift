@@ -131,7 +131,8 @@ import Testing
     }
 
     @Test func whatBelongsToAnotherFormatIsRefused() {
-        #expect(problem("csv = { delimiter = \";\" }").contains("\"csv\" is about format = \"csv\", and the format is \"json\"; write format = \"csv\""))
+        let other = problem("csv = { delimiter = \";\" }")
+        #expect(other.contains("\"csv\" is about format = \"csv\", and the format is \"json\"; write format = \"csv\""), "\(other)")
         #expect(problem("format = \"ndjson\"\ncsv = {}").contains("the format is \"ndjson\""))
         #expect(problem("zip_entry = \"a\"").contains("there is no zip file that would have entries; write unpack = \"zip\""))
         #expect(problem("unpack = \"gzip\"\nzip_entry = \"a\"").contains("there is no zip file"))

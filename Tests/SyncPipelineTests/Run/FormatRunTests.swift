@@ -138,7 +138,7 @@ import Testing
         (ndjson, "{\"id\":1}\n{\"id\":2\n{\"id\":3}\n", "line 2: a JSON value is not complete"),
         (ndjson, "{\"id\":1}\n{\"id\":tru}\n", "line 2: expected true, false or null"), (ndjson, "{\"id\":1}\n{\"id\":", "line 2: "),
         (csv, "id,name\n1,\"x\n", "line 2: a quoted cell that begins here does not end"), (csv, "", "the body is empty"),
-        (csv + "\ncsv = { columns = [\"id\", \"name\"] }", "Try again later\n", "line 1: csv.columns says “id, name”, and the header says “Try again later”"),
+        (csv + "\ncsv = { columns = [\"id\", \"name\"] }", "Try again later\n", "line 1: csv.columns says “id, name”, and the header says “Try"),
     ])
     func aPageThatIsNotWhatItsFormatSaysChangesNothing(lines: String, body: String, reason: String) async throws {
         let fixture = try await api.fixture(ScriptedAPI.people(lines))

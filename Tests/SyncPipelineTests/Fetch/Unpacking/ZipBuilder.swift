@@ -31,14 +31,18 @@ struct ZipBuilder {
         append([0x50, 0x4B, 3, 4], Self.shorts(20), marks, isStreamed ? Self.longs(0, 0, 0) : numbers, Self.shorts(name.utf8.count, 4))
         append(Array(name.utf8), [1, 2, 3, 4], packed)
         if isStreamed { append([0x50, 0x4B, 7, 8], numbers) }
-        let record: [[UInt8]] = [[0x50, 0x4B, 1, 2], Self.shorts(20, 20), marks, numbers, Self.shorts(name.utf8.count, 0, 0, 0, 0), Self.longs(0, offset)]
+        let record: [[UInt8]] = [
+            [0x50, 0x4B, 1, 2], Self.shorts(20, 20), marks, numbers, Self.shorts(name.utf8.count, 0, 0, 0, 0), Self.longs(0, offset),
+        ]
         directory.append(contentsOf: record.joined())
         directory.append(contentsOf: name.utf8)
         count += 1
     }
 
     func file(comment: String = "") -> [UInt8] {
-        let end: [[UInt8]] = [[0x50, 0x4B, 5, 6], Self.shorts(0, 0, count, count), Self.longs(directory.count, bytes.count), Self.shorts(comment.utf8.count)]
+        let end: [[UInt8]] = [
+            [0x50, 0x4B, 5, 6], Self.shorts(0, 0, count, count), Self.longs(directory.count, bytes.count), Self.shorts(comment.utf8.count),
+        ]
         return bytes + directory + Array(end.joined()) + Array(comment.utf8)
     }
 

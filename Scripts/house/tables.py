@@ -125,6 +125,7 @@ CONFIGURATION_VALUES = {
     "Basic": {"basic"},
     "Bearer": {"bearer"},
     "CisternConfiguration": {"configuration", "configurationInForce"},
+    "CSVFormat": {"csv"},
     "ControlConfiguration": {"control"},
     "Cursor": {"cursor", "rule"},
     "DaemonConfiguration": {"daemon"},

@@ -54,17 +54,18 @@ public struct JSONRecordProblem: Error, Sendable, Hashable {
 
 extension JSONRecordProblem: CustomStringConvertible {
     /// What and where, without anything of the record's content.
-    public var description: String {
-        let what =
-            switch kind {
-            case .duplicateKey: "a key appears twice in one object"
-            case .loneSurrogate: "half a surrogate pair in a string"
-            case .nulInText: "U+0000 in a string"
-            case .numberOverflow: "a number beyond the largest double"
-            case .bigInteger: "an integer beyond 64 bits"
-            case .notAnObject: "a record that is not an object"
-            case .limit(let limit): "\(limit.subject) over the limit \(limit)"
-            }
-        return "\(what), at byte \(byteOffset)"
+    public var description: String { "\(reason), at byte \(byteOffset)" }
+
+    /// The same without where.
+    package var reason: String {
+        switch kind {
+        case .duplicateKey: "a key appears twice in one object"
+        case .loneSurrogate: "half a surrogate pair in a string"
+        case .nulInText: "U+0000 in a string"
+        case .numberOverflow: "a number beyond the largest double"
+        case .bigInteger: "an integer beyond 64 bits"
+        case .notAnObject: "a record that is not an object"
+        case .limit(let limit): "\(limit.subject) over the limit \(limit)"
+        }
     }
 }

@@ -89,7 +89,8 @@ public struct ParsePolicy: Sendable, Hashable {
     public var emptyBody = EmptyBody.error
     /// `parse.records_absent`, default `error`: the run fails.
     public var recordsAbsent = AbsentRecords.error
-    /// `parse.content_types`: media types that are taken as JSON; `*` stands for a part of a name. A body that says no type is taken, too.
+    /// `parse.content_types`: media types that are taken; `*` stands for a part of a name. A body that says no type is taken, too. Those here are JSON's: where
+    /// `format` or `unpack` say something else, the built-in ones are theirs.
     public var contentTypes = ["application/json", "application/*+json", "text/json"]
 
     /// The built-in values.

@@ -43,6 +43,10 @@ public struct ResourceConfiguration: Sendable, Hashable {
     /// `map_key`: the attribute that is the name under which a record stands in the innermost map that a wildcard of ``records`` goes over; a text or an
     /// integer. `nil`: names mean nothing.
     public var mapKey: String?
+    /// `format`, default `json`: how a response holds its records.
+    public var format = ContentFormat.json
+    /// `unpack`, default `none`: the file that a body is; `nil`: it holds the records as it is.
+    public var unpacking: Unpacking?
     /// Query parameters, sorted by name; those of the source come before those of the resource of another name.
     public var parameters: [QueryParameter] = []
     /// Further headers of the request, on top of ``HTTPConfiguration/headers`` (a name that stands in both is taken from here).

@@ -284,6 +284,7 @@ package struct ModelMapping: Sendable {
         if !resource.conditions.isEmpty { parts.append(resource.conditions) }
         if !resource.filter.isEmpty { parts.append(resource.filter) }
         if let name = resource.mapKey { parts += ["map_key", name] as [Any?] }
+        if resource.format != .json || resource.unpacking != nil { parts += [resource.format, resource.unpacking] as [Any?] }
         if let incremental = resource.incremental {
             parts += [incremental.kind, incremental.field, incremental.start, resource.url, resource.parameters, resource.body] as [Any?]
         }

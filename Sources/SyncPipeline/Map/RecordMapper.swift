@@ -26,6 +26,8 @@ final class RecordMapper {
     /// Where the record stands that is being read.
     private var place = 0
 
+    /// Where the page's records stand, where it was no JSON document.
+    var lines: RecordLines?
     let mapping: ModelMapping
     private let entity: EntityMapping
     private let isComparable: Bool
@@ -116,9 +118,9 @@ final class RecordMapper {
         place = known?.place ?? records.append(record.hash.low)
         if let problem = record.problem {
             // What is wrong stands in the page where it stands in the record.
-            let found = problem.moved(by: known.map { $0.offset - record.byteOffset } ?? 0)
+            let found = lines?.words(problem, of: place) ?? "\(problem.moved(by: known.map { $0.offset - record.byteOffset } ?? 0))"
             // Its cells are incomplete: whatever its key says, it may be another record's.
-            try reject(record, key: nil, ConversionProblem(path: "$", message: "\(found)"))
+            try reject(record, key: nil, ConversionProblem(path: "$", message: found))
             return
         }
         let hash = Int64(bitPattern: try records.hash(at: place) ^ mapping.salt ^ constants.salt(of: record))

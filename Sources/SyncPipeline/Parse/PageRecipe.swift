@@ -37,6 +37,7 @@ struct PageRecipe: Sendable {
             isCancelled: isCancelled)
         let filtered = try RecordFilter(resource)?.judge(page.content, policies: policies, now: now, isCancelled: isCancelled)
         var number = 0
+        mapper.lines = page.content.lines
         let summary = try page.content.read(plan: mapper.plan, policies: policies) { list in
             guard mapper.takesPacked else {
                 packing?.end()

@@ -272,7 +272,9 @@ final class ListingRun: Sendable {
         } catch let error where error is SyncError || error is FetchError || error is UnsoundComparison {
             throw error
         } catch {
-            throw SyncError.page("\(scope): page \(page), \(url): \(error.inWords)")
+            // Before anything is cut off: half of a secret would not be found.
+            let words = (error as? FormatError).map { RemoteText.line(recipe.settings.redactor.redact($0.description)) } ?? error.inWords
+            throw SyncError.page("\(scope): page \(page), \(url): \(words)")
         }
         environment.trust.note(parsed.overwritten, readingPage: request.key, of: scope, comparing: fetched.content.isCompared)
         step { $0.records += parsed.facts.records }

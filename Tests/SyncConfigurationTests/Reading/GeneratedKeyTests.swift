@@ -69,6 +69,7 @@ import Testing
         table(
             PaginationConfiguration.StopRules.self, "source.items.pages.stop", itemSource + "pages.kind = \"page\"\n[source.pages.stop]\n"),
         table(PartitionTable.self, "source.items.for_each", itemSource + "[source.for_each]\n"),
+        table(CSVFormat.self, "source.items.csv", itemSource + "format = \"csv\"\n[source.csv]\n"),
         table(IncrementalTable.self, "source.items.incremental", itemSource + "[source.incremental]\n"),
         table(EntityTable.self, "entity.Thing", "[entity.Thing]\n"),
         table(AttributeTable.self, "entity.Thing.attributes.id", "[entity.Thing.attributes.id]\n"),
@@ -172,7 +173,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "format = \"ndjson\"", "for_each.order = \"id\"", "for_each.changed_only = true",
+        "for_each.order = \"id\"", "for_each.changed_only = true",
         "filter = \"x\"",
         "rate.requests = 1", "breaker.failures = 1", "records = \"$..items\"", "records = \"$.items[?(@.a)]\"",
         "auth.kind = \"hmac\"", "auth.kind = \"aws-sigv4\"", "auth.pool = {}",

@@ -76,6 +76,17 @@ import Testing
         #expect(messages.conditions.map(\.meaning) == [.rateLimited, .retry, .ignore, .fail])
     }
 
+    @Test func theExampleOfTablesIsAConfiguration() throws {
+        let reading = ConfigurationReader(path: "\(Self.etc)/../../Examples/csv/cisternd.toml").read()
+        #expect(reading.errors.map(\.description) == [])
+        let airports = try #require(reading.configuration?.resource(scope: "airports/airports"))
+        #expect(airports.format == .csv(CSVFormat()) && airports.unpacking == nil && airports.limits.maxRecordsPerPage == 200_000)
+        #expect(airports.parse.contentTypes.contains("text/csv"))
+        let events = try #require(reading.configuration?.resource(scope: "events/events"))
+        #expect(events.format == .ndjson && events.unpacking == .gzip && events.parse.contentTypes.first == "application/gzip")
+        #expect(reading.configuration?.model.entity(named: "Airport")?.relationship(named: "country")?.destination == "Country")
+    }
+
     @Test func theExampleIsAConfigurationWhenItsCommentSignsAreTakenAway() throws {
         let result = try configuration(uncommented(try text("conf.d/10-example.toml")))
         let resource = try #require(result.resource(scope: "countries/countries"))

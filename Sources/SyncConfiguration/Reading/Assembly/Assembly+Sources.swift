@@ -66,6 +66,7 @@ extension Assembly {
     private static let inheritedKeys: Set<String> = [
         "records", "params", "headers", "secret_params", "secret_headers", "secret_fields", "success", "empty_statuses", "rate_limited_if",
         "retry_if", "ignore_if", "fail_if", "filter", "set", "method", "json", "form", "query", "query_file", "variables", "idempotent",
+        "format", "unpack", "zip_entry",
     ]
 
     /// One resource. The layers are the defaults, the source and, in the long form, the resource.
@@ -97,6 +98,7 @@ extension Assembly {
         resource.filter = values.filter
         resource.assigned = values.assigned
         assembleRequest(of: &resource, values, origins, own)
+        let csvSettings = assembleFormat(of: &resource, values, origins, layers)
         let partitions = partitions(source.name, layers)
         resource.partitions = partitions.value
 
@@ -108,6 +110,7 @@ extension Assembly {
         if values.method == nil {
             settings.append(setting("method", path: path, tomlQuoted(resource.method.rawValue), resource.method == .get ? .builtIn : .derived))
         }
+        settings += csvSettings
         if resource.partitions != nil {
             settings += self.settings(of: partitions.table, partitions.origins, path: path, prefix: "for_each.")
         }
@@ -123,7 +126,9 @@ extension Assembly {
         let retry = inherit(RetryConfiguration.self, "retry")
         resource.retry = retry.value
         resource.limits = inherit(LimitsConfiguration.self, "limits").value
-        resource.parse = inherit(ParsePolicy.self, "parse").value
+        let parse = parsePolicy(of: resource, layers)
+        resource.parse = parse.value
+        settings += self.settings(of: parse.value, parse.origins, path: path, prefix: "parse.")
         _ = inherit(SchemaTable.self, "schema")
         resource.deletion = inherit(DeletionConfiguration.self, "deletion").value
 
@@ -135,6 +140,7 @@ extension Assembly {
         let (pagesTable, pagesOrigins) = resolve(PaginationTable.self, [pages])
         let (stop, stopOrigins) = resolve(PaginationConfiguration.StopRules.self, [pages.table("stop")])
         resource.pagination = pagesTable.configuration(pages, pagesOrigins, stop: stop, of: resource, complaints)
+        checkPages(of: resource, values.format, pages)
         if case .graphQL = resource.pagination.kind { resource.isGraphQL = true }
         if let kind = pagesTable.kind, kind != .none {
             settings += self.settings(

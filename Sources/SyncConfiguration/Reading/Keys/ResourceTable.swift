@@ -11,6 +11,9 @@ struct ResourceTable: ConfigurationTable {
     var key: [String]?
     var records: JSONPath?
     var mapKey: String?
+    var format = Format.json
+    var packing = Packing.none
+    var zipEntry: String?
     var parameters: [QueryParameter] = []
     var headers: [HeaderField] = []
     var secretParameters: [SecretField] = []
@@ -70,10 +73,13 @@ struct ResourceTable: ConfigurationTable {
             Key("query_file", Codec<String>.text("the name of a file").optional(), \.queryFile),
             Key("variables", Codec<BodyValue>.variables.optional(), \.variables) { $1.variables = overlaid($1.variables, with: $0) },
             Key("idempotent", .bool, \.isIdempotent),
-            .inForce("format", "json"),
+            Key("format", .choice(Format.self), \.format),
+            Key("unpack", .choice(Packing.self), \.packing),
+            Key("zip_entry", Codec<String>.text("the name of a file in a zip file, such as \"*.csv\"", maxLength: 1024).optional(), \.zipEntry),
         ]
         return own + judging
-            + Key.structural("schedule", "http", "tls", "retry", "limits", "parse", "schema", "deletion", "auth", "pages", "for_each", "incremental")
+            + Key.structural(
+                "schedule", "http", "tls", "retry", "limits", "parse", "schema", "deletion", "auth", "pages", "for_each", "incremental", "csv")
             + Key.later("rate", "breaker")
     }
 

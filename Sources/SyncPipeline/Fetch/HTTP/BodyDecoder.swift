@@ -1,38 +1,53 @@
-import CZlib
 import NIOHTTP1
 import SyncConfiguration
 
-/// Takes a body as it arrives: checks every limit before it takes a byte, decompresses on the way, and hands on the pieces.
+/// Takes a body as it arrives: checks every limit before it takes a byte, decompresses on the way, takes it out of the file that it may be, and hands on the
+/// pieces.
 struct BodyDecoder {
     /// Below this size a high ratio means nothing.
     private static let ratioThreshold = 1 << 20
 
     private let limits: HTTPConfiguration
     private let announced: Int?
+    private let isChunked: Bool
     private let gunzip: Gunzip?
+    private let unpacker: (any BodyUnpacker)?
     private let excerptSize: Int
     /// Bytes taken off the wire so far.
     private(set) var received = 0
+    /// Bytes of what HTTP has compressed, decompressed.
+    private var decompressed = 0
     /// Bytes handed on so far.
     private var size = 0
     /// The beginning of the body, for an error message.
     private(set) var excerpt: [UInt8] = []
 
     /// Prepares for the body that a head announces.
-    /// - Parameter excerpt: how many bytes of its beginning are kept.
+    /// - Parameters:
+    ///   - excerpt: how many bytes of its beginning are kept.
+    ///   - unpacking: the file that it is; nil: it is what it says.
+    ///   - place: where such a file waits that can't be read before it is complete.
     /// - Throws: `FetchError` if the head alone shows that the body will not be accepted.
-    init(headers: HTTPHeaders, limits: HTTPConfiguration, excerpt: Int) throws {
+    init(
+        headers: HTTPHeaders, limits: HTTPConfiguration, excerpt: Int, unpacking: Unpacking? = nil, place: SpoolPlace = SpoolPlace()
+    ) throws {
         self.limits = limits
         excerptSize = excerpt
         announced = try Self.announcedLength(headers)
+        isChunked = headers.contains(name: "Transfer-Encoding")
         switch try Self.coding(headers) {
         case .identity: gunzip = nil
         case .gzip: gunzip = try Gunzip()
         }
+        switch unpacking {
+        case nil: unpacker = nil
+        case .gzip?: unpacker = try GzipFile(mayBeUnpacked: gunzip != nil)
+        case .zip(let entry)?: unpacker = ZipFile(entry: entry, place: place)
+        }
         if let announced, announced > limits.maxBodyCompressed.bytes {
             throw FetchError(.tooLarge(.compressedBody), detail: "\(announced) bytes announced, \(limits.maxBodyCompressed) allowed")
         }
-        if let announced, gunzip == nil, announced > limits.maxBody.bytes {
+        if let announced, gunzip == nil, unpacker == nil, announced > limits.maxBody.bytes {
             throw FetchError(.tooLarge(.body), detail: "\(announced) bytes announced, \(limits.maxBody) allowed")
         }
     }
@@ -47,21 +62,38 @@ struct BodyDecoder {
         if let announced, received > announced {
             throw FetchError(.malformed, detail: "more than the \(announced) bytes that were announced")
         }
-        guard let gunzip else { return try hand(bytes, to: sink) }
-        try gunzip.append(bytes) { try hand($0, to: sink) }
+        guard let gunzip else { return try unpack(bytes, to: sink) }
+        try gunzip.append(bytes) { try unpack($0, to: sink) }
     }
 
-    /// Says that nothing more comes.
-    /// - Throws: `FetchError` of the class `shortBody` if it was not the whole body.
-    func finish() throws {
+    /// Whether a body that has been cut short would be noticed: its end is not only that of the connection.
+    var hasMarkedEnd: Bool { announced != nil || isChunked || gunzip != nil || unpacker != nil }
+
+    /// Says that nothing more comes, and hands on what could not be before.
+    /// - Throws: `FetchError` of the class `shortBody` if it was not the whole body; also as `decode` does.
+    mutating func finish(to sink: Gunzip.Sink = { _ in }) throws {
         if let announced, received < announced {
             throw FetchError(.shortBody, detail: "\(received) of \(announced) bytes")
         }
         try gunzip?.finish()
+        if let unpacker { try unpacker.finish { try hand($0, to: sink) } }
+    }
+
+    private mutating func unpack(_ bytes: UnsafeRawBufferPointer, to sink: Gunzip.Sink) throws {
+        guard let unpacker else { return try hand(bytes, to: sink) }
+        decompressed += bytes.count
+        try check(decompressed)
+        try unpacker.take(bytes) { try hand($0, to: sink) }
     }
 
     private mutating func hand(_ bytes: UnsafeRawBufferPointer, to sink: Gunzip.Sink) throws {
         size += bytes.count
+        try check(size)
+        if excerpt.count < excerptSize { excerpt.append(contentsOf: bytes.prefix(excerptSize - excerpt.count)) }
+        try sink(bytes)
+    }
+
+    private func check(_ size: Int) throws {
         guard size <= limits.maxBody.bytes else {
             throw FetchError(.tooLarge(.body), detail: "more than \(limits.maxBody)")
         }
@@ -69,8 +101,6 @@ struct BodyDecoder {
         if size > Self.ratioThreshold, size / max(received, 1) >= limits.maxRatio, size > limits.maxRatio * received {
             throw FetchError(.tooLarge(.ratio), detail: "\(size) bytes from \(received), \(limits.maxRatio) to 1 allowed")
         }
-        if excerpt.count < excerptSize { excerpt.append(contentsOf: bytes.prefix(excerptSize - excerpt.count)) }
-        try sink(bytes)
     }
 
     // MARK: Headers
@@ -94,91 +124,6 @@ struct BodyDecoder {
             throw FetchError(.malformed, detail: "Content-Length “\(lengths.sorted().joined(separator: ", "))”")
         }
         return count
-    }
-}
-
-/// Decompresses gzip as it arrives (RFC 1952), in pieces of at most 64 KiB, so that the receiver can stop at any byte.
-///
-/// Several members in one body are decompressed one after the other, as the format allows, up to a number that no honest server needs. Bytes after
-/// the last member that do not begin another one are refused.
-final class Gunzip {
-    /// What the pieces are handed to; it throws to stop.
-    typealias Sink = (UnsafeRawBufferPointer) throws -> Void
-
-    private static let mostMembers = 64
-    private static let pieceSize = 65_536
-
-    private let stream: UnsafeMutablePointer<z_stream>
-    private let piece: UnsafeMutableRawBufferPointer
-    private var members = 0
-    private var isInsideMember = false
-
-    init() throws {
-        stream = .allocate(capacity: 1)
-        stream.initialize(to: z_stream())
-        piece = .allocate(byteCount: Self.pieceSize, alignment: 16)
-        // 16 + 15: gzip framing only, the largest window.
-        let result = inflateInit2_(stream, 16 + 15, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
-        guard result == Z_OK else {
-            throw FetchError(.corruptBody, detail: "zlib cannot be set up (\(result))")
-        }
-    }
-
-    deinit {
-        inflateEnd(stream)
-        stream.deallocate()
-        piece.deallocate()
-    }
-
-    /// Takes the next compressed bytes.
-    /// - Throws: `FetchError` of the classes `corruptBody` and `tooLarge`, and what `sink` throws.
-    func append(_ input: UnsafeRawBufferPointer, to sink: Sink) throws {
-        guard let start = input.baseAddress, !input.isEmpty else { return }
-        precondition(input.count <= Int(UInt32.max), "compressed bytes are handed over in pieces")
-        // zlib does not write to its input; its declaration only lacks the const.
-        stream.pointee.next_in = UnsafeMutablePointer(mutating: start.assumingMemoryBound(to: UInt8.self))
-        stream.pointee.avail_in = UInt32(input.count)
-        defer {
-            stream.pointee.next_in = nil
-            stream.pointee.avail_in = 0
-        }
-        var isOutputFull = false
-        while stream.pointee.avail_in > 0 || isOutputFull {
-            if !isInsideMember { try beginMember() }
-            stream.pointee.next_out = piece.baseAddress?.assumingMemoryBound(to: UInt8.self)
-            stream.pointee.avail_out = UInt32(piece.count)
-            let result = inflate(stream, Z_NO_FLUSH)
-            let produced = piece.count - Int(stream.pointee.avail_out)
-            if produced > 0 { try sink(UnsafeRawBufferPointer(rebasing: piece[..<produced])) }
-            isOutputFull = stream.pointee.avail_out == 0
-            switch result {
-            case Z_OK: break
-            case Z_BUF_ERROR: return  // needs more input
-            case Z_STREAM_END:
-                isInsideMember = false
-                isOutputFull = false
-            default:
-                let reason = stream.pointee.msg.map { String(cString: $0) } ?? "zlib error \(result)"
-                throw FetchError(.corruptBody, detail: members > 1 ? "after gzip member \(members - 1): \(reason)" : reason)
-            }
-        }
-    }
-
-    private func beginMember() throws {
-        guard members < Self.mostMembers else {
-            throw FetchError(.tooLarge(.gzipMembers), detail: "more than \(Self.mostMembers)")
-        }
-        if members > 0 { inflateReset(stream) }
-        members += 1
-        isInsideMember = true
-    }
-
-    /// Says that nothing more comes.
-    /// - Throws: `FetchError` of the class `shortBody` if the compressed data are not complete.
-    func finish() throws {
-        guard members > 0, !isInsideMember else {
-            throw FetchError(.shortBody, detail: "the gzip data is cut short")
-        }
     }
 }
 

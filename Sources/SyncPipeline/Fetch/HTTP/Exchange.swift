@@ -155,7 +155,15 @@ struct Exchange: Sendable {
             throw error
         }
         let excerptSize = settings.judge.readsText ? Self.judgedSize : Self.excerptSize
-        var decoder = try BodyDecoder(headers: head.headers, limits: settings.http, excerpt: excerptSize)
+        var decoder = try BodyDecoder(
+            headers: head.headers, limits: settings.http, excerpt: excerptSize, unpacking: settings.unpacking, place: spool)
+        // A document says itself where it ends. Of lines and rows those that are missing would count as gone.
+        guard settings.sieve.format.isDocument || decoder.hasMarkedEnd else {
+            throw FetchError(
+                .malformed,
+                detail: "it does not say where its body ends, and what is missing of records one behind the other would not be missed; "
+                    + "the server has to send a Content-Length, or chunks")
+        }
         // A store or a disk that is slow is not the server's silence.
         watch.suspend(at: clock.instant)
         var sieve = PageSieve(settings.sieve, known: await knownRecords(), place: spool, arrival: arrival)
@@ -170,7 +178,8 @@ struct Exchange: Sendable {
                 try buffer.withUnsafeReadableBytes { try decoder.decode($0) { try sieve.take($0) } }
                 watch.resume(at: clock.instant)
             }
-            try decoder.finish()
+            watch.suspend(at: clock.instant)
+            try decoder.finish { try sieve.take($0) }
             let content = try sieve.finish()
             watch.ended()
             // Before anybody gets anything of it.

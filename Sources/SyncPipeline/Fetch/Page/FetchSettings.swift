@@ -20,6 +20,8 @@ public struct FetchSettings: Sendable {
     let empty: Set<Int>
     /// The types a body may have.
     public let mediaTypes: [MediaType]
+    /// The file that a body is; nil: it is what it says.
+    let unpacking: Unpacking?
     /// How pages are taken apart.
     let sieve: SievePlan
     /// What answers mean besides what their statuses say.
@@ -53,6 +55,7 @@ public struct FetchSettings: Sendable {
         success = Set(resource.success)
         empty = Set(resource.emptyStatuses)
         mediaTypes = resource.parse.contentTypes.compactMap(MediaType.init)
+        unpacking = resource.unpacking
         judge = AnswerJudge(resource)
         sieve = SievePlan(resource, judged: judge.fields)
         accept = mediaTypes.map(\.description).joined(separator: ", ")

@@ -8,16 +8,21 @@ public struct PageContent: Sendable {
     let records: PageRecords
     private let spooled: [RecordSpool.Place]
     private let lastRecord: [UInt8]
-    private let envelope: Result<PageEnvelope, JSONReaderError>
+    private let envelope: Result<PageEnvelope, any Error>
+    /// Where the records stand, of a page that was no JSON document.
+    let lines: RecordLines?
     /// The response said that there are no records: a body that is empty is none then.
     private var isNothing = false
 
     /// - Parameter lastRecord: the text of the last record that was cut; empty if there is none, or nobody wants it.
-    init(records: PageRecords, spooled: [RecordSpool.Place], lastRecord: [UInt8], envelope: Result<PageEnvelope, JSONReaderError>) throws {
+    init(
+        records: PageRecords, spooled: [RecordSpool.Place], lastRecord: [UInt8], envelope: Result<PageEnvelope, any Error>, lines: RecordLines? = nil
+    ) throws {
         self.records = records
         self.spooled = spooled
         self.lastRecord = lastRecord
         self.envelope = envelope
+        self.lines = lines
         digest = BodyDigest(records: try records.hash(), around: (try? envelope.get())?.hash ?? JSONHash(high: 0, low: 0))
     }
 
@@ -48,7 +53,7 @@ public struct PageContent: Sendable {
     ///   - isRead: called with the number of each list before it is read; true: the list's records are known already.
     ///   - each: gets the records in order; with where they stand in the page, or nil if that is not known, and `records` does not know of them yet.
     /// - Returns: what the reader says of the whole page.
-    /// - Throws: `JSONReaderError`, `FetchError` of the class `spool`, and what the closure throws.
+    /// - Throws: `JSONReaderError`, or `FormatError` where the page is no JSON document; `FetchError` of the class `spool`; what the closure throws.
     func read(
         plan: JSONFieldPlan, policies: JSONReaderPolicies, isRead: (_ list: Int) throws -> Bool = { _ in false },
         each: (JSONRecord, _ place: RecordSpool.Record?) throws -> Void
@@ -69,24 +74,34 @@ public struct PageContent: Sendable {
                 // Repaired bytes stand elsewhere than they did; what is wrong may be noticed before the records in front of it are read.
                 let place = error.location.byteOffset, isRepaired = policies.invalidUTF8 == .replace
                 let found = isRepaired ? list.records[min(next, list.records.count - 1)] : list.records.last { $0.start <= place }
-                guard let record = found else { throw error }
-                throw error.moved(by: record.offset - record.start)
+                guard let record = found else { throw told(error, at: nil) }
+                throw told(error.moved(by: record.offset - record.start), at: record.place)
             }
         }
-        return try envelope.read(reader, plan: plan, policies: adapted(policies)) { try each($0, nil) }
+        return try telling { try envelope.read(reader, plan: plan, policies: adapted(policies)) { try each($0, nil) } }
+    }
+
+    /// What the reader says of one of the records, or of what is around them.
+    private func told(_ error: JSONReaderError, at record: Int?) -> any Error {
+        guard let lines else { return error }
+        return FormatError(error, at: record, lines)
+    }
+
+    private func telling<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as JSONReaderError { throw told(error, at: nil) }
     }
 
     /// Reads what is around the records, of a page that was cut; nil: it is not known until all of the page is read.
     func readEnvelope(policies: JSONReaderPolicies) throws -> JSONPageSummary? {
         let envelope = try envelope.get()
         guard envelope.isCut else { return nil }
-        return try envelope.read(JSONRecordReader(), plan: JSONFieldPlan([]), policies: policies) { _ in }
+        return try telling { try envelope.read(JSONRecordReader(), plan: JSONFieldPlan([]), policies: policies) { _ in } }
     }
 
     /// The values of the fields around the records, of any page, whatever stands where these should be; nil: the page cannot be read.
     func values(policies: JSONReaderPolicies) -> [JSONValue]? {
         guard case .success(let envelope) = envelope else { return nil }
-        return try? envelope.values(JSONRecordReader(), policies: policies)
+        return try? envelope.values(JSONRecordReader(), policies: adapted(policies))
     }
 
     /// A text or a number that a next page may begin after.
@@ -99,7 +114,7 @@ public struct PageContent: Sendable {
     ///
     /// - Parameter plan: that of the sieve's plan: of one field.
     /// - Returns: a number in its own digits; nil: there is neither, or the record is not good, or there is none.
-    /// - Throws: `JSONReaderError`; not if the page's records were read without one.
+    /// - Throws: as ``read(plan:policies:isRead:each:)``; not if the page's records were read without that.
     func readLast(_ plan: JSONFieldPlan, policies: JSONReaderPolicies) throws -> Token? {
         let envelope = try envelope.get(), reader = JSONRecordReader()
         var token: Token?

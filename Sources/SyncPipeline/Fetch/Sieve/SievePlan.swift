@@ -10,6 +10,10 @@ struct SievePlan: Sendable {
     /// What is read of the last of them besides, one field: what the next page begins after; nil: nothing.
     let lastRecord: JSONFieldPlan?
     let limits: JSONReaderLimits
+    /// How the records are written.
+    let format: ContentFormat
+    /// How much more they may be as JSON.
+    let maxRatio: Int
 
     /// - Parameter judged: what has to be known of a page before anything else is made of it.
     init(_ resource: ResourceConfiguration, judged: [JSONField] = []) {
@@ -17,6 +21,8 @@ struct SievePlan: Sendable {
         envelope = EnvelopePlan(resource.pagination, judged: judged)
         lastRecord = resource.pagination.kind.lastRecordPath.map { JSONFieldPlan([JSONField("\($0)", path: $0)]) }
         limits = JSONReaderLimits(resource.limits)
+        format = resource.format
+        maxRatio = resource.http.maxRatio
     }
 }
 

@@ -1,0 +1,83 @@
+import SyncConfiguration
+
+/// Hands a page on as a JSON list of its records, while it arrives in a format that is no JSON document: what comes after it knows one format only.
+///
+/// Where the page ends inside of a record, or a record could be taken for several, nothing of the page counts. Whether a record is good JSON is for its
+/// reader to say. A page without anything in it stays so. A transcoder is for one page and belongs to one thread at a time.
+final class RecordTranscoder {
+    /// What the pieces are handed to; it throws to stop.
+    typealias Sink = (UnsafeRawBufferPointer) throws -> Void
+
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// Below this size a high ratio means nothing.
+    private static let ratioThreshold = 1 << 20
+
+    private let format: any RecordFormat
+    private let maxRatio: Int
+    /// The first bytes, until it is known whether they are a byte order mark; nil: it is.
+    private var head: [UInt8]? = []
+    private var taken = 0
+    private var handedOn = 0
+
+    /// - Parameter maxRatio: `http.max_ratio`: names of columns stand in every record, which a small file may make a large one by.
+    init?(_ format: ContentFormat, maxRatio: Int) {
+        switch format {
+        case .json: return nil
+        case .ndjson: self.format = JSONLines(.lines)
+        case .jsonSequence: self.format = JSONLines(.sequence)
+        case .csv(let csv): self.format = CSVRows(csv)
+        }
+        self.maxRatio = maxRatio
+    }
+
+    /// Where the records stand that were handed on.
+    var lines: RecordLines { format.lines }
+
+    /// Takes the next bytes, and hands on what they hold.
+    /// - Throws: `FormatError`; `FetchError` of the class `tooLarge`; what `sink` throws. Nothing may be taken afterwards.
+    func take(_ bytes: UnsafeRawBufferPointer, to sink: Sink) throws {
+        taken += bytes.count
+        guard head != nil else { return try format.take(bytes) { try hand($0, to: sink) } }
+        head?.append(contentsOf: bytes)
+        if let head, head.count >= Self.byteOrderMark.count { try begin(head, to: sink) }
+    }
+
+    /// Says that nothing more comes. Throws as `take` does.
+    func finish(to sink: Sink) throws {
+        if let head { try begin(head, to: sink) }
+        try format.finish { try hand($0, to: sink) }
+    }
+
+    /// A mark is for the reader, who knows what to make of it.
+    private func begin(_ head: [UInt8], to sink: Sink) throws {
+        self.head = nil
+        if head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF]) {
+            throw FormatError("UTF-16 where UTF-8 was expected", line: nil)
+        }
+        let mark = head.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
+        try head.withUnsafeBytes { bytes in
+            if mark > 0 { try hand(UnsafeRawBufferPointer(rebasing: bytes[..<mark]), to: sink) }
+            try format.take(UnsafeRawBufferPointer(rebasing: bytes[mark...])) { try hand($0, to: sink) }
+        }
+    }
+
+    private func hand(_ bytes: UnsafeRawBufferPointer, to sink: Sink) throws {
+        handedOn += bytes.count
+        // Divided, because the product could overflow.
+        if handedOn > Self.ratioThreshold, handedOn / max(taken, 1) >= maxRatio, handedOn > maxRatio * taken {
+            throw FetchError(.tooLarge(.ratio), detail: "\(handedOn) bytes of JSON from \(taken), \(maxRatio) to 1 allowed")
+        }
+        try sink(bytes)
+    }
+}
+
+/// How records are written, one behind the other.
+protocol RecordFormat: AnyObject {
+    /// Where the records stand that were handed on.
+    var lines: RecordLines { get }
+    /// Takes the next bytes, and hands on the text of a JSON list. Throws `FormatError`, and what `sink` throws.
+    func take(_ bytes: UnsafeRawBufferPointer, to sink: RecordTranscoder.Sink) throws
+    /// Says that nothing more comes. Throws as `take` does.
+    func finish(to sink: RecordTranscoder.Sink) throws
+}

@@ -1,0 +1,152 @@
+import Testing
+
+@testable import SyncConfiguration
+
+/// `format`, `csv` and `unpack`.
+@Suite struct FormatReadingTests {
+    private func resource(_ lines: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> ResourceConfiguration {
+        try configuration(itemSource + lines, sourceLocation: sourceLocation).sources[0].resources[0]
+    }
+
+    private func problem(_ lines: String) -> String { errors(itemSource + lines).joined(separator: "\n") }
+
+    /// Two resources of one source that says `shared`.
+    private func resources(_ shared: String, _ first: String, _ second: String) throws -> [ResourceConfiguration] {
+        let text =
+            itemModel + """
+                [[source]]
+                name = "s"
+                base_url = "https://api.example.com"
+                \(shared)
+                [[source.resource]]
+                name = "a"
+                path = "/a"
+                entity = "Item"
+                \(first)
+                [[source.resource]]
+                name = "b"
+                path = "/b"
+                entity = "Item"
+                \(second)
+                """
+        return try configuration(text).sources[0].resources
+    }
+
+    @Test func aResponseIsOneDocumentOfJSONUnlessItSaysOtherwise() throws {
+        let plain = try resource("")
+        #expect(plain.format == .json && plain.format.isDocument && plain.unpacking == nil)
+        #expect(plain.parse.contentTypes == ParsePolicy().contentTypes)
+        #expect(try resource("format = \"json\"\nunpack = \"none\"") == plain)
+    }
+
+    @Test(arguments: [("ndjson", ContentFormat.ndjson), ("json-seq", .jsonSequence), ("csv", .csv(CSVFormat()))])
+    func aFormatHasItsMediaTypes(word: String, format: ContentFormat) throws {
+        let read = try resource("format = \"\(word)\"")
+        #expect(read.format == format && !format.isDocument)
+        #expect(read.parse.contentTypes == format.contentTypes && !format.contentTypes.contains("application/json"))
+        #expect(try resource("format = \"\(word)\"\nrecords = \"$\"").records == .root)
+    }
+
+    @Test func cellsAreWhatTheTableSays() throws {
+        let text = """
+            format = "csv"
+            csv = { delimiter = "\\t", quote = "", header = false, columns = ["id", "a b"], empty = "text" }
+            """
+        guard case .csv(let csv) = try resource(text).format else {
+            Issue.record("no CSV")
+            return
+        }
+        #expect(csv.delimiter == 9 && csv.quote == nil && !csv.hasHeader && csv.columns == ["id", "a b"] && csv.empty == .text)
+        let quoted = try resource("format = \"csv\"\ncsv = { quote = \"'\", delimiter = \";\" }").format
+        var expected = CSVFormat()
+        (expected.quote, expected.delimiter) = (UInt8(ascii: "'"), UInt8(ascii: ";"))
+        #expect(quoted == .csv(expected))
+    }
+
+    @Test func whatSourcesSayOfTheirFilesMeansThoseOfTheirResources() throws {
+        let read = try resources(
+            "format = \"csv\"\nunpack = \"zip\"\nzip_entry = \"*.csv\"\ncsv = { delimiter = \";\" }", "csv = { empty = \"text\" }",
+            "format = \"json\"\nunpack = \"none\"")
+        var csv = CSVFormat()
+        (csv.delimiter, csv.empty) = (UInt8(ascii: ";"), .text)
+        #expect(read[0].format == .csv(csv) && read[0].unpacking == .zip(entry: "*.csv"))
+        #expect(read[1].format == .json && read[1].unpacking == nil)
+    }
+
+    // MARK: Media types
+
+    @Test func whatPacksAFileHasItsMediaTypesBesides() throws {
+        let gzip = try resource("unpack = \"gzip\"").parse.contentTypes
+        #expect(gzip.prefix(2) == ["application/gzip", "application/x-gzip"] && gzip.contains("application/json"))
+        #expect(gzip.contains("application/octet-stream") && Set(gzip).count == gzip.count)
+        let zip = try resource("format = \"csv\"\nunpack = \"zip\"").parse.contentTypes
+        #expect(zip.first == "application/zip" && zip.contains("text/csv") && !zip.contains("application/json") && Set(zip).count == zip.count)
+    }
+
+    // What is said of all resources is said of JSON.
+    @Test func mediaTypesThatASourceSaysAreThoseThatCount() throws {
+        let said = "content_types = [\"text/x\"]"
+        #expect(try resource("format = \"csv\"\nparse = { \(said) }").parse.contentTypes == ["text/x"])
+        #expect(try resource("unpack = \"gzip\"\nparse = { \(said) }").parse.contentTypes == ["text/x"])
+        #expect(try resources("parse = { \(said) }", "format = \"csv\"", "")[0].parse.contentTypes == ["text/x"])
+        let defaults = "[defaults.parse]\n\(said)\nbom = \"reject-page\"\n" + itemSource
+        let csv = try configuration(defaults + "format = \"csv\"").sources[0].resources[0].parse
+        #expect(csv.contentTypes == ContentFormat.csv(CSVFormat()).contentTypes && csv.byteOrderMark == .rejectPage)
+        #expect(try configuration(defaults).sources[0].resources[0].parse.contentTypes == ["text/x"])
+        #expect(try configuration(defaults + "unpack = \"gzip\"").sources[0].resources[0].parse.contentTypes.contains("text/x"))
+    }
+
+    @Test(arguments: [
+        "format = \"ndjson\"", "format = \"json-seq\"\nunpack = \"gzip\"", "unpack = \"zip\"\nzip_entry = \"a.json\"",
+        "format = \"csv\"\ncsv = { delimiter = \"\\t\", quote = \"\", columns = [\"id\"], header = false }", "format = \"csv\"",
+    ])
+    func whatIsPrintedIsReadAsTheSame(lines: String) throws {
+        let reading = read(itemSource + lines)
+        let printed = try #require(reading.resolved).toml()
+        let again = read(printed)
+        #expect(again.errors.map(\.description) == [] && again.configuration?.sources == reading.configuration?.sources, "\(printed)")
+    }
+
+    // MARK: What does not fit together
+
+    @Test(arguments: ["ndjson", "json-seq", "csv"]) func thereIsNothingAroundRecordsThatAreNoDocument(format: String) {
+        func problem(_ lines: String) -> String { self.problem("format = \"\(format)\"\n\(lines)") }
+        #expect(problem("records = \"$.data\"").contains("with format = \"\(format)\" a response is its records, and there is no path to them"))
+        let nothing = "with format = \"\(format)\" a response is its records, and nothing around them could say it"
+        for pages in [
+            "kind = \"cursor\", path = \"$.next\"", "kind = \"body-link\", path = \"$.next\"",
+            "kind = \"page\", stop = { has_more = \"$.more\" }", "kind = \"link-header\", stop = { total = \"$.n\" }",
+            "kind = \"offset\", stop = { total_pages = \"$.n\" }",
+        ] {
+            let found = problem("pages = { \(pages) }")
+            #expect(found.contains(nothing), "\(pages): \(found)")
+        }
+        #expect(problem("query = \"{ a }\"\nrecords = \"$\"").contains("the answer to a query is JSON, and not \(format)"))
+        for pages in [
+            "kind = \"cursor\", header = \"X-Next\"", "kind = \"page\"", "kind = \"offset\"", "kind = \"link-header\"",
+            "kind = \"keyset\", from = \"$.id\"",
+        ] {
+            #expect(problem("pages = { \(pages) }") == "", "\(pages)")
+        }
+    }
+
+    @Test func whatBelongsToAnotherFormatIsRefused() {
+        let other = problem("csv = { delimiter = \";\" }")
+        #expect(other.contains("\"csv\" is about format = \"csv\", and the format is \"json\"; write format = \"csv\""), "\(other)")
+        #expect(problem("format = \"ndjson\"\ncsv = {}").contains("the format is \"ndjson\""))
+        #expect(problem("zip_entry = \"a\"").contains("there is no zip file that would have entries; write unpack = \"zip\""))
+        #expect(problem("unpack = \"gzip\"\nzip_entry = \"a\"").contains("there is no zip file"))
+        #expect(problem("format = \"csv\"\ncsv = { header = false }").contains("without a header nothing names the columns; write columns = "))
+        #expect(problem("format = \"csv\"\ncsv = { delimiter = \"'\", quote = \"'\" }").contains("delimiter and quote are the same character"))
+        #expect(problem("format = \"csv\"\ncsv = { columns = [\"a\", \"a\"] }").contains("\"a\" appears twice in the list"))
+        #expect(problem("format = \"cvs\"").contains("did you mean \"csv\"?"))
+        #expect(problem("unpack = \"bzip2\"").contains("expected one of \"none\", \"gzip\", \"zip\""))
+    }
+
+    @Test func aComplaintSaysWhereItIs() throws {
+        let problem = try #require(read(itemSource + "format = \"csv\"\n[source.csv]\ndelimiter = \"ab\"\n").errors.first)
+        #expect(problem.keyPath == "source.items.csv.delimiter" && problem.line == itemSource.count { $0 == "\n" } + 3, "\(problem)")
+        let records = try #require(read(itemSource + "format = \"csv\"\nrecords = \"$.a\"\n").errors.first)
+        #expect(records.keyPath == "source.items.records" && records.line == itemSource.count { $0 == "\n" } + 2, "\(records)")
+    }
+}

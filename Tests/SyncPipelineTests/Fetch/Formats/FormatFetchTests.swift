@@ -1,0 +1,75 @@
+import NIOHTTP1
+import SyncConfiguration
+import SyncTestSupport
+import Testing
+
+@testable import SyncPipeline
+
+/// Fetches of pages that are no JSON documents, or are packed.
+@Suite struct FormatFetchTests {
+    private static let lines = Array("{\"id\":1}\n{\"id\":2}\n".utf8)
+
+    private func fetch(_ answer: StubTransport.Answer, _ lines: String) async throws -> (outcome: FetchOutcome, accept: String?) {
+        let toml = ScriptedAPI.people(lines + "\nretry = { attempts = 1 }")
+        let configuration = try PipelineFixture.configuration(toml), resource = try #require(configuration.resource(scope: "api/people"))
+        let transport = StubTransport(answer)
+        let settings = try FetchSettings(resource: resource, daemon: configuration.daemon, version: "test", secrets: .none)
+        let environment = FetchEnvironment(settings: settings, transport: transport, clock: ManualClock())
+        let outcome = await PageFetch(PageRequest(address: settings.first), environment: environment).run()
+        return (outcome, transport.requests.first?.headers.first(name: "Accept"))
+    }
+
+    private func answer(_ body: [UInt8], _ headers: HTTPHeaders) -> StubTransport.Answer { .response(status: 200, headers: headers, body: body) }
+
+    @Test(arguments: [
+        ("format = \"ndjson\"", "application/x-ndjson; charset=utf-8"), ("format = \"ndjson\"", "text/plain"),
+        ("format = \"json-seq\"", "application/geo+json-seq"), ("format = \"csv\"", "text/csv"), ("format = \"csv\"", "application/octet-stream"),
+        ("format = \"csv\"\nparse = { content_types = [\"text/x\"] }", "text/x"),
+    ])
+    func aFormatIsAskedForAndTakenByItsTypes(lines: String, type: String) async throws {
+        let body: [UInt8] = lines.contains("json-seq") ? [0x1E] + Self.lines.prefix(9) : Self.lines
+        let (outcome, accept) = try await fetch(answer(body, ["Content-Type": type, "Content-Length": "\(body.count)"]), lines)
+        guard case .page(let page) = outcome else { throw Unexpected(outcome) }
+        #expect(page.content.isWhole)
+        #expect(accept?.contains("application/json,") == false && accept?.isEmpty == false)
+    }
+
+    @Test func aLoginPageIsNoTable() async throws {
+        let outcome = try await fetch(answer(Array("<html>".utf8), ["Content-Type": "text/html", "Content-Length": "6"]), "format = \"csv\"").outcome
+        #expect(outcome.error?.kind == .contentType)
+    }
+
+    // What is missing at the end of a document is seen; of lines it would count as gone.
+    @Test(arguments: ["ndjson", "json-seq", "csv"]) func aBodyWhoseEndIsOnlyThatOfTheConnectionIsRefused(format: String) async throws {
+        let lines = "format = \"\(format)\"", body: [UInt8] = format == "json-seq" ? [0x1E] + Self.lines.prefix(9) : Self.lines
+        let open = try await fetch(answer(body, ["Content-Type": "text/plain"]), lines).outcome
+        #expect(open.error?.kind == .malformed && open.error?.detail.contains("Content-Length, or chunks") == true, "\(open)")
+        for headers: HTTPHeaders in [
+            ["Content-Type": "text/plain", "Content-Length": "\(body.count)"], ["Content-Type": "text/plain", "Transfer-Encoding": "chunked"],
+        ] {
+            guard case .page = try await fetch(answer(body, headers), lines).outcome else { throw Unexpected(headers) }
+        }
+        let packed = Fixture.gzip(body)
+        guard case .page = try await fetch(answer(packed, ["Content-Type": "text/plain", "Content-Encoding": "gzip"]), lines).outcome,
+            case .page = try await fetch(answer(packed, ["Content-Type": "application/gzip"]), lines + "\nunpack = \"gzip\"").outcome,
+            case .page = try await fetch(answer(Array("[]".utf8), ["Content-Type": "application/json"]), "").outcome
+        else { throw Unexpected(format) }
+    }
+
+    @Test func aBodyThatIsCutShortIsNoPage() async throws {
+        let headers: HTTPHeaders = ["Content-Type": "text/csv", "Content-Length": "100"]
+        #expect(try await fetch(answer(Array("id\n1\n".utf8), headers), "format = \"csv\"").outcome.error?.kind == .shortBody)
+        let broken = StubTransport.Answer.pieces(
+            status: 200, headers: ["Content-Type": "text/csv", "Transfer-Encoding": "chunked"], [Array("id\n1\n".utf8), nil])
+        #expect(try await fetch(broken, "format = \"csv\"").outcome.error != nil)
+        let zip = Array(ZipBuilder.zip(("a", Self.lines)).dropLast(30))
+        let cut = try await fetch(answer(zip, ["Content-Type": "application/zip"]), "format = \"ndjson\"\nunpack = \"zip\"").outcome
+        #expect(cut.error?.kind == .shortBody, "\(cut)")
+    }
+
+    private struct Unexpected: Error {
+        let what: String
+
+        init(_ what: some Sendable) { self.what = "\(what)" }
+    }
+}

@@ -54,7 +54,9 @@ extension Assembly {
         case .apiKey(let key) where key.place == .body: secrets.append(BodySecret(key.name, auth, key: "name"))
         case .session(let session) where session.sendAs.place == .body:
             secrets.append(BodySecret(session.sendAs.name, auth.table("send_as"), key: "name"))
-        case .none, .bearer, .basic, .apiKey, .oauth2, .session: break
+        case .jwt(let token) where token.sendAs.place == .body:
+            secrets.append(BodySecret(token.sendAs.name, auth.table("send_as"), key: "name"))
+        case .none, .bearer, .basic, .apiKey, .oauth2, .session, .jwt: break
         }
         for field in resource.secretFields { secrets.append(BodySecret(field.name, own, key: "secret_fields", at: origins["secret_fields"])) }
         for (number, secret) in secrets.enumerated() {

@@ -1,7 +1,8 @@
 import Foundation
 import Secrets
-import SyncReports
+import SyncConfiguration
 import Synchronization
+import SyncReports
 
 /// Holds one token, and fetches the next when it is needed: once, however many need it.
 final class TokenHolder: Sendable {

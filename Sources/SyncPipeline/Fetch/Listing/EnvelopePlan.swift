@@ -9,6 +9,7 @@ struct EnvelopePlan: Sendable {
     private let cursorTextField: Int?
     private let cursorIsLink: Bool
     private let hasMoreField: Int?
+    private let lastField: Int?
     private let totalField: Int?
     private let totalPagesField: Int?
     /// Of GraphQL: whether there are errors, and what the first one says.
@@ -49,6 +50,7 @@ struct EnvelopePlan: Sendable {
         cursorTextField = field(cursorIsLink ? nil : cursorPath, "the cursor", .raw)
         needsHasMore = pagination.kind.hasMorePath != nil
         hasMoreField = field(pagination.kind.hasMorePath ?? pagination.stop.hasMore, needsHasMore ? "whether there is more" : "has_more")
+        lastField = field(needsHasMore ? nil : pagination.stop.last, "last")
         totalField = field(pagination.stop.total, "total")
         totalPagesField = field(pagination.stop.totalPages, "total_pages")
         errorsField = field(isGraphQL ? "$.errors" : nil, "errors")
@@ -82,6 +84,7 @@ struct EnvelopePlan: Sendable {
         }
         values.isCursorNumber = values.cursor != nil && cursorField.map { summary.envelope[$0].stringValue == nil } == true
         values.hasMore = read(hasMoreField) { $0.parameterText.flatMap { Bool($0) } }
+        if let isLast = read(lastField, { $0.parameterText.flatMap { Bool($0) } }) { values.hasMore = !isLast }
         // A response that said that there is nothing has no body that would say anything.
         if needsHasMore, values.hasMore == nil, values.unreadable.isEmpty, summary.recordList != .emptyBody, let hasMoreField {
             values.unreadable.append(names[hasMoreField])

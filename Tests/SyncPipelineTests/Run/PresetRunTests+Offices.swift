@@ -45,9 +45,10 @@ extension PresetRunTests {
         let second = try await fixture.sync("slack/messages")
         #expect(second.outcome == .succeeded && second.counts.updated == 1, "\(second)")
         #expect(try await fixture.values("text", of: "SlackMessage") == ["B", "a"])
-        // A success that is none has no list, and is no empty one.
+        // A success that is none.
         api.on(listing, #"{"ok": false, "error": "not_in_channel"}"#)
-        #expect(try await fixture.sync("slack/messages").outcome == .failed)
+        let refused = try await fixture.sync("slack/messages")
+        #expect(refused.outcome == .failed && refused.error?.contains("not_in_channel") == true, "\(refused)")
         #expect(try await fixture.values("ts", of: "SlackMessage").count == 2)
         try await fixture.end()
     }

@@ -61,7 +61,9 @@ final class PipelineFixture: Sendable {
     }
 
     static func configuration(_ toml: String) throws -> CisternConfiguration {
-        try ConfigurationReader(path: "/cisternd.toml", files: ConfigurationTexts(["/cisternd.toml": toml])).configuration()
+        var files = ConfigurationTexts(["/cisternd.toml": toml])
+        for (name, bytes) in ShippedPresets.files where toml.contains("preset = \"\(name)\"") { files.files["/presets/\(name).toml"] = bytes }
+        return try ConfigurationReader(path: "/cisternd.toml", files: files).configuration()
     }
 
     private func record(_ event: SyncEvent) {

@@ -155,6 +155,72 @@ final class Outcome: Sendable {
         #expect(names == Capability.supported && names.contains("pages.offset"))
     }
 
+    private static let presets = [
+        "/etc/cistern/presets/hub.toml": """
+        [preset]
+        summary = "a hub"
+        documentation = "https://hub.example/docs"
+        resources = ["repos"]
+        [preset.credentials]
+        "auth.token" = "a token"
+        [preset.with]
+        owner = { type = "name", required = true, meaning = "whose they are" }
+        size = { type = "integer", default = 50, meaning = "how many" }
+        [[source]]
+        base_url = "https://hub.example"
+        auth = { kind = "bearer" }
+          [[source.resource]]
+          name = "repos"
+          path = "/{with.owner}"
+          entity = "HubRepo"
+          [[source.resource]]
+          name = "issues"
+          for_each = { resource = "repos", as = "repo" }
+          path = "/{repo.id}/{with.size}"
+          entity = "HubRepo"
+        [entity.HubRepo]
+        attributes = { id = { type = "int64" } }
+        """,
+        "/usr/share/cistern/presets/hub.toml": "[preset]\nsummary = \"another\"", "/usr/share/cistern/presets/bad.toml": "x =",
+    ]
+
+    @Test func configPresetsListsThemWithALineEach() async {
+        var files = Self.presets
+        #expect(await run("config", "presets", files: files) == .dataError)
+        #expect(outcome.error.contains("/usr/share/cistern/presets/bad.toml:1:"))
+        #expect(outcome.out.contains("hub") && outcome.out.contains("a hub") && !outcome.out.contains("another"))
+        files["/usr/share/cistern/presets/bad.toml"] = nil
+        let json = Outcome()
+        #expect(await Cisternctl.run(arguments: ["config", "presets", "--json"], surroundings: json.surroundings(files)) == .success)
+        #expect(json.out.contains("\"summary\" : \"a hub\"") || json.out.contains("\"summary\":\"a hub\""))
+        let none = Outcome()
+        #expect(await Cisternctl.run(arguments: ["config", "presets"], surroundings: none.surroundings()) == .success)
+        #expect(none.out.isEmpty && none.error.contains("no presets are in /etc/cistern/presets or /usr/share/cistern/presets"))
+    }
+
+    // What is shown is the preset still: it can be kept as one.
+    @Test func configPresetsShowsWhatOneWantsAndHas() async throws {
+        #expect(await run("config", "presets", "hub", files: Self.presets) == .success)
+        for line in [
+            "#     [[source]]", "#     preset = \"hub\"", "#     auth.token = { credential = \"ID\" }", "#     owner = \"…\"",
+            "#     auth.token  a token",
+            "#     owner  name, required: whose they are", "#     size   integer, 50 unless said otherwise: how many", "#       repos   HubRepo",
+            "#     + issues  HubRepo, one list for each of repos", "# /etc/cistern/presets/hub.toml", "# https://hub.example/docs",
+        ] {
+            #expect(outcome.out.contains(line + "\n"), "\(line)")
+        }
+        let library = PresetLibrary(directories: ["/p"], files: ConfigurationTexts(["/p/hub.toml": outcome.out]))
+        #expect(try library.preset(named: "hub").parameters.map(\.name) == ["owner", "size"])
+        let json = Outcome()
+        #expect(await Cisternctl.run(arguments: ["config", "presets", "hub", "--json"], surroundings: json.surroundings(Self.presets)) == .success)
+        #expect(json.out.contains("\"forEach\"") && json.out.contains("\"isDefault\""))
+    }
+
+    @Test(arguments: ["hup", "bad"]) func aPresetThatCannotBeShownIs65(name: String) async {
+        #expect(await run("config", "presets", name, files: Self.presets) == .dataError)
+        #expect(outcome.out.isEmpty && outcome.error.contains(name == "hup" ? "did you mean \"hub\"?" : "bad.toml:1:"))
+    }
+
     @Test func modelShowPrintsTablesThatAreTheModel() async {
         let model = """
             <model><entity name="A">

@@ -133,6 +133,7 @@ public struct Capability: Sendable, Hashable {
         Capability("pages.broken", ""), Capability("pages.link-header", "pages = { kind = \"link-header\" }"),
         Capability("pages.body-link", "pages = { kind = \"body-link\", path = \"$.next\" }"),
         Capability("pages.body-link.by-rel", "pages = { kind = \"body-link\", path = \"$.links\", rel = \"next\" }"),
+        Capability("pages.stop.inverted", "pages = { kind = \"page\", stop = { last = \"$.done\" } }"),
         Capability("pages.keyset", "pages = { kind = \"keyset\", from = \"$.id\" }"),
         Capability(
             "pages.graphql",

@@ -9,7 +9,7 @@ public struct ConfigurationReader: Sendable {
 
     /// The main file.
     public var path: String
-    /// Looked at for `STATE_DIRECTORY` and `RUNTIME_DIRECTORY` only; without them the paths of the packaged service are used.
+    /// Looked at for `STATE_DIRECTORY` and `RUNTIME_DIRECTORY`, without which the paths of the packaged service are used, and for `CISTERN_PRESETS`.
     public var environment: [String: String]
     /// Where the main file and the drop-ins come from; default: the disk.
     public var files: any ConfigurationFiles
@@ -32,6 +32,14 @@ public struct ConfigurationReader: Sendable {
         return path[..<start] + (name == "cisternd" ? "conf.d" : "\(name).conf.d")
     }
 
+    /// Where presets are looked for: in `presets` beside the main file, in the directories that `CISTERN_PRESETS` names, divided by colons, and where the
+    /// package has them.
+    public var presets: PresetLibrary {
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        let named = (environment["CISTERN_PRESETS"] ?? "").split(separator: ":").map(String.init)
+        return PresetLibrary(directories: ["\(directory)presets"] + named + [PresetLibrary.installed], files: files)
+    }
+
     /// Reads and checks everything.
     public func read() -> ConfigurationReading {
         let complaints = Complaints(mainFile: path)
@@ -40,13 +48,17 @@ public struct ConfigurationReader: Sendable {
         var configuration: CisternConfiguration?
         var resolved: ResolvedConfiguration?
         if documents.count == paths.count {
-            var document = DocumentNode.merged(documents)
+            var presets = PresetExpansion(presets, complaints)
+            var document = presets.expand(DocumentNode.merged(documents.map(PresetExpansion.named)))
+            paths += presets.paths
+            // Whatever the files say comes after presets and the model.
+            var layers = presets.entities(for: document).map { [$0] } ?? []
             if let model = modelFile(document, complaints) {
-                // Whatever the files say comes after it.
                 let tables = document.table?["entity"]?.table ?? [:]
-                document = DocumentNode.merged([ModelDocument(model, rank: -1, tables: tables, complaints: complaints).document(), document])
+                layers.append(ModelDocument(model, rank: -1, tables: tables, complaints: complaints).document())
                 paths.append(model.path)
             }
+            if !layers.isEmpty { document = DocumentNode.merged(layers + [document]) }
             var assembly = Assembly(document: document, environment: environment, files: files, complaints: complaints)
             configuration = assembly.assemble()
             resolved = assembly.resolved

@@ -131,6 +131,8 @@ public struct PaginationConfiguration: Sendable, Hashable {
         public var shortPage = false
         /// A truth value in the body: whether there is more.
         public var hasMore: JSONPath?
+        /// A truth value in the body: whether the page is the last one. The other way round than ``hasMore``, beside which it does not stand.
+        public var last: JSONPath?
         /// The number of records of the whole listing.
         public var total: JSONPath?
         /// The number of pages of the whole listing.

@@ -7,7 +7,7 @@ import SyncControl
 struct ConfigVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "The configuration: what is set, what is in force, what is built in.",
-        subcommands: [ConfigShow.self, ConfigDefault.self, ConfigCapabilities.self])
+        subcommands: [ConfigShow.self, ConfigDefault.self, ConfigCapabilities.self, ConfigPresets.self])
 }
 
 /// `config show`

@@ -195,6 +195,13 @@ import Testing
         #expect(try pages("{ kind = \"body-link\", path = \"$.links\", rel = \"next\" }") == PaginationConfiguration(listed))
     }
 
+    @Test func aPageSaysThatThereIsMoreOrThatItIsTheLast() throws {
+        let link = "pages = { kind = \"body-link\", path = \"$.next\", "
+        #expect(try configuration(itemSource + link + "stop = { last = \"$.done\" } }").sources[0].resources[0].pagination.stop.last == "$.done")
+        let both = errors(itemSource + link + "stop = { last = \"$.done\", has_more = \"$.more\" } }")
+        #expect(both.count == 1 && both[0].contains("pages.stop: has_more and last cannot be used together"), "\(both)")
+    }
+
     @Test(arguments: [("page", "size_param"), ("offset", "limit_param")])
     func aPageAndItsSizeNeedTwoParameters(kind: String, key: String) {
         let text = itemSource + "pages = { kind = \"\(kind)\", param = \"n\", \(key) = \"n\" }"

@@ -214,7 +214,26 @@ import Testing
         try await fixture.end()
     }
 
-    @Test(arguments: [("has_more", #""maybe""#), ("total", #""many""#), ("total_pages", "{}")])
+    // Where a page says that it is the last, a token that is always there leads nowhere.
+    @Test(arguments: ["cursor", "body-link"]) func theLastPageIsTheOneThatSaysSo(kind: String) async throws {
+        let fixture = try await api.fixture(
+            ScriptedAPI.people("records = \"$.items\"\npages = { kind = \"\(kind)\", path = \"$.next\", stop = { last = \"$.done\" } }"))
+        let second = kind == "cursor" ? "/people?cursor=x" : "/x"
+        people(#"{"items": [{"id": 1}, {"id": 3}], "next": "x", "done": false}"#)
+        api.set(second, #"{"items": [{"id": 2}], "next": "y", "done": true}"#)
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.isComplete && report.pages == 2 && report.counts.inserted == 3, "\(report)")
+        // A page that is not the last, and leads nowhere, is no end.
+        people(#"{"items": [{"id": 1}], "next": null, "done": false}"#)
+        let broken = try #require(try await fixture.sync().first)
+        #expect(broken.outcome == .incomplete && broken.counts.deleted == 0, "\(broken)")
+        // It is believed on its own: an empty page that is the last is one, too.
+        people(#"{"items": [], "next": "z", "done": true}"#)
+        #expect(try await fixture.sync().first?.pages == 1)
+        try await fixture.end()
+    }
+
+    @Test(arguments: [("has_more", #""maybe""#), ("last", #""maybe""#), ("total", #""many""#), ("total_pages", "{}")])
     func aStopValueThatCannotBeReadIsADoubt(rule: String, value: String) async throws {
         let fixture = try await api.fixture(
             ScriptedAPI.people(

@@ -92,11 +92,12 @@ import Testing
             ("pages = { kind = \"page\", size_param = \"\", stop = { has_more = \"$.more\" } }", "/people?page=1", "/people?page=2"),
             ("pages = { kind = \"offset\", limit_param = \"\", stop = { has_more = \"$.more\" } }", "/people?offset=0", "/people?offset=1"),
             ("pages = { kind = \"body-link\", path = \"$.next\" }", "/people", "/abc"),
+            ("pages = { kind = \"body-link\", path = \"$.next\", stop = { last = \"$.last\" } }", "/people", "/abc"),
             ("pages = { kind = \"keyset\", from = \"$.id\", stop = { has_more = \"$.more\" } }", "/people", "/people?after=1"),
         ]) func whatTheBodySaysAroundItsRecordsLeadsOnBeforeTheyAreRead(pages: String, first: String, second: String) async throws
     {
-        api.set(first, #"{"next": "abc", "more": true, "data": [{"id": 1}]}"#)
-        api.set(second, #"{"next": null, "more": false, "data": [{"id": 2}]}"#)
+        api.set(first, #"{"next": "abc", "more": true, "last": false, "data": [{"id": 1}]}"#)
+        api.set(second, #"{"next": null, "more": false, "last": true, "data": [{"id": 2}]}"#)
         let isAsked = DispatchSemaphore(value: 0)
         let fixture = try await PipelineFixture(ScriptedAPI.people("records = \"$.data\"\n\(pages)")) { [api] request, _ in
             if request.address.description.hasSuffix(second) { isAsked.signal() }

@@ -24,6 +24,15 @@ struct PaginationCheck {
         complaints.add(at: layer.node?.place, layer.subject, key: first, "kind = \"\(kind.rawValue)\" needs \(first) or \(second)", suggestion)
     }
 
+    /// One word of a page says whether there is more.
+    func stop() {
+        let stop = table["stop"]?.table ?? [:]
+        guard stop["has_more"] != nil, let both = stop["last"] else { return }
+        complaints.add(
+            at: both.place, layer.subject.key("stop"), key: "last", "has_more and last cannot be used together", "keep the one that the service sends"
+        )
+    }
+
     /// What carries the place of a page, and what asks for its size.
     ///
     /// - Parameter key: where the parameter of the size is set.
@@ -76,9 +85,9 @@ struct PaginationCheck {
     /// The variable of a query that gets the cursor.
     func variable(of graphQL: PaginationConfiguration.GraphQL) {
         let place = table["variable"]?.place ?? layer.node?.place
-        if let stop = table["stop"]?.table?["has_more"] {
-            complaints.add(
-                at: stop.place, layer.subject.key("stop"), key: "has_more", "hasNextPage says whether there is more", "remove has_more")
+        for key in ["has_more", "last"] {
+            guard let stop = table["stop"]?.table?[key] else { continue }
+            complaints.add(at: stop.place, layer.subject.key("stop"), key: key, "hasNextPage says whether there is more", "remove \(key)")
         }
         guard let body = resource.body, case .json(let value) = body else {
             return complaints.add(

@@ -108,6 +108,7 @@ struct PaginationTable: ConfigurationTable {
                 at: node.place, layer.subject, key: "stop", "stop rules need a kind other than \"none\"", "remove them, or change the kind")
         }
         let check = PaginationCheck(layer: layer, table: table, resource: resource, complaints: complaints)
+        check.stop()
         var result = PaginationConfiguration(value(of: kind, check) ?? PaginationConfiguration.Kind.none)
         result.stop = stop
         return result
@@ -175,6 +176,7 @@ extension PaginationConfiguration.StopRules: ConfigurationTable {
             Key("empty_page", .bool, \.emptyPage),
             Key("short_page", .bool, \.shortPage),
             Key("has_more", path, \.hasMore),
+            Key("last", path, \.last),
             Key("total", path, \.total),
             Key("total_pages", path, \.totalPages),
             Key("max_pages", .integer(1...100_000_000), \.maxPages),

@@ -132,7 +132,7 @@ struct SourceTable: ConfigurationTable {
         ResourceTable.shared.map { $0.lifted(\SourceTable.values) } + [
             Key("url", Codec<String>.url.optional(), \.values.url),
             Key("base_url", Codec<String>.url.optional(), \.values.baseURL),
-        ] + Key.structural("resource")
+        ] + Key.structural("resource", "preset", "with", "resources", "entity_prefix")
     }
 }
 

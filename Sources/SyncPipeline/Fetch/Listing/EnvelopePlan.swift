@@ -11,6 +11,7 @@ struct EnvelopePlan: Sendable {
     /// Of a list of links: which one.
     private let relation: String?
     private let hasMoreField: Int?
+    private let lastField: Int?
     private let totalField: Int?
     private let totalPagesField: Int?
     /// What the page is judged by before anything else is made of it.
@@ -49,6 +50,7 @@ struct EnvelopePlan: Sendable {
         cursorTextField = field(cursorIsLink ? nil : cursorPath, "the cursor", .raw)
         needsHasMore = pagination.kind.hasMorePath != nil
         hasMoreField = field(pagination.kind.hasMorePath ?? pagination.stop.hasMore, needsHasMore ? "whether there is more" : "has_more")
+        lastField = field(needsHasMore ? nil : pagination.stop.last, "last")
         totalField = field(pagination.stop.total, "total")
         totalPagesField = field(pagination.stop.totalPages, "total_pages")
         judgedFields = fields.count..<fields.count + judged.count
@@ -83,6 +85,7 @@ struct EnvelopePlan: Sendable {
         }
         values.isCursorNumber = values.cursor != nil && cursorField.map { summary.envelope[$0].stringValue == nil } == true
         values.hasMore = read(hasMoreField) { $0.parameterText.flatMap { Bool($0) } }
+        if let isLast = read(lastField, { $0.parameterText.flatMap { Bool($0) } }) { values.hasMore = !isLast }
         // A response that said that there is nothing has no body that would say anything.
         if needsHasMore, values.hasMore == nil, values.unreadable.isEmpty, summary.recordList != .emptyBody, let hasMoreField {
             values.unreadable.append(names[hasMoreField])

@@ -147,6 +147,7 @@ CONFIGURATION_VALUES = {
     "IncrementalConfiguration": {"configuration", "incremental"},
     "PartitionConfiguration": {"configuration", "partitions"},
     "ParsePolicy": {"parse"},
+    "RecordCondition": {"condition"},
     "RelationshipConfiguration": {"relationship"},
     "ResourceConfiguration": {"resource"},
     "RetryConfiguration": {"retry"},
@@ -162,6 +163,7 @@ CONFIGURATION_VALUES = {
 # property: reason why nobody but the reader needs it.
 CONFIGURATION_EXCEPTIONS = {
     "ModelConfiguration.file": "its entities are in `entities`",
+    "DeletionConfiguration.path": "the pipeline asks for the condition that it is of (`condition`)",
     "Cursor.origin": "the pipeline asks the kind for it (`tokenOrigin`)",
     "GraphQL.pageInfo": "the pipeline asks the kind for what is in it (`tokenOrigin`, `hasMorePath`)",
     "GraphQL.variable": "the pipeline asks for its place in the body (`parameter`)",

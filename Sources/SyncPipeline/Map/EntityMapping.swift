@@ -77,7 +77,10 @@ final class EntityMapping: @unchecked Sendable {
     private(set) var lists: [Int] = []
     /// The slots that a new record says something about.
     private(set) var said = SlotSet()
+    /// What of a record says that its object is gone; nil: nothing does.
+    private(set) var deletionSign: DeletionSign?
     let configuration: EntityConfiguration
+    private let deletion: DeletionConfiguration?
 
     /// The slots of the bookkeeping attributes.
     struct Bookkeeping: Sendable {
@@ -91,8 +94,10 @@ final class EntityMapping: @unchecked Sendable {
         let existence: SlotSet
     }
 
-    init(_ configuration: EntityConfiguration, entity: NSEntityDescription) {
+    /// - Parameter deletion: what the records of a resource may say of deletions; nil: nothing.
+    init(_ configuration: EntityConfiguration, entity: NSEntityDescription, deletion: DeletionConfiguration? = nil) {
         self.configuration = configuration
+        self.deletion = deletion
         self.name = configuration.name
         self.entity = entity
         let layout = entity.layout
@@ -151,6 +156,10 @@ final class EntityMapping: @unchecked Sendable {
                     isOneToOne: isOneToOne, isLeaf: others.isEmpty,
                     isReadFromBothSides: inverse.map { inverse in others.contains { $0.name == inverse.name } } ?? false))
             fields.append(JSONField(relationship.name, paths: paths, capture: .record(destination.plan)))
+        }
+        if let deletion, deletion.isSaid {
+            deletionSign = DeletionSign(field: deletion.condition == nil ? nil : fields.count, test: deletion.test)
+            if let condition = deletion.condition { fields.append(JSONField("deletion", path: condition.path)) }
         }
         plan.define(fields)
         compile()
@@ -243,9 +252,10 @@ package struct ModelMapping: Sendable {
         salt = other.salt
     }
 
-    /// The same, but records say nothing of properties that are set.
-    func setting(_ assigned: [AssignedProperty], of entity: String) -> ModelMapping {
-        guard !assigned.isEmpty, let found = entities[entity] else { return self }
+    /// As the records of a resource are read: they say nothing of properties that are set, and may say that their objects are gone.
+    func reading(_ resource: ResourceConfiguration) -> ModelMapping {
+        let entity = resource.entity, assigned = resource.assigned, deletion = resource.deletion.isSaid ? resource.deletion : nil
+        guard !assigned.isEmpty || deletion != nil, let found = entities[entity] else { return self }
         let names = Set(assigned.map(\.name))
         var configuration = found.configuration
         for index in configuration.attributes.indices where names.contains(configuration.attributes[index].name) {
@@ -255,7 +265,10 @@ package struct ModelMapping: Sendable {
             configuration.relationships[index].isRead = false
         }
         return ModelMapping(
-            entities.mapValues { EntityMapping($0.name == entity ? configuration : $0.configuration, entity: $0.entity) }, like: self)
+            entities.mapValues { mapping in
+                let isMeant = mapping.name == entity
+                return EntityMapping(isMeant ? configuration : mapping.configuration, entity: mapping.entity, deletion: isMeant ? deletion : nil)
+            }, like: self)
     }
 
     /// Changes when anything does that decides what a body of this resource becomes: what was read otherwise is read again. It begins with the name
@@ -270,7 +283,8 @@ package struct ModelMapping: Sendable {
                 limits.maxRecordsPerPage, limits.maxDepth, limits.maxString, limits.maxKey, limits.maxNumberDigits, limits.maxMembers,
             ] + (resource.assigned.isEmpty ? [] : [resource.assigned, constants.description]) + (resource.isGraphQL ? ["GraphQL"] : [])
             + (resource.incremental.map { [$0.kind, $0.field, $0.start, resource.url, resource.parameters, resource.body] } ?? [])
-        let text = parts.map { $0.map { String(describing: $0) } ?? "" }.joined(separator: "\n")
+        let deletion: [Any?] = resource.deletion.isSaid ? ["deletion", resource.deletion.condition] : []
+        let text = (parts + deletion).map { $0.map { String(describing: $0) } ?? "" }.joined(separator: "\n")
         return "\(resource.entity) \(BodyDigest(of: text))"
     }
 

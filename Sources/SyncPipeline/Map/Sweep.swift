@@ -51,15 +51,8 @@ struct Sweep: Sendable {
         let released = ripe.intersection(others)
         verdict.missing.forget(released)
         ripe.subtract(released)
+        verdict.deny(&ripe, denials)
         guard !ripe.isEmpty else { return verdict }
-        let denied = Self.denied(ripe, denials)
-        if let first = denied.min(), let denial = denials[first] {
-            verdict.guardName = "on_delete = \"deny\" of \(denial.relationship)"
-            verdict.isDenied = true
-            verdict.held = denied.count
-            ripe.subtract(KeyRuns(denied))
-            if ripe.isEmpty { return verdict }
-        }
         if !isAccepted, let name = guardName(ripe: ripe.count, known: known.count, seen: seen.count) {
             verdict.guardName = name
             verdict.held += ripe.count
@@ -67,6 +60,25 @@ struct Sweep: Sendable {
         }
         verdict.doomed = ripe
         verdict.missing.forget(ripe)
+        return verdict
+    }
+
+    /// What becomes of rows whose own records say that they are gone. One such record is enough, and how large a share they are shows nothing; only how many
+    /// go at once is limited, since what records are asked may be wrong.
+    ///
+    /// - Parameters:
+    ///   - isAccepted: somebody accepted the held deletions.
+    ///   - denials: how the model's rules forbid removing a row.
+    func verdict(gone: KeyRuns, isAccepted: Bool, denials: [Int64: Denial] = [:]) -> Verdict {
+        var verdict = Verdict(), ripe = gone
+        verdict.deny(&ripe, denials)
+        if !isAccepted, ripe.count > configuration.maxCount {
+            verdict.guardName = "max_count = \(configuration.maxCount)"
+            verdict.isDenied = false
+            verdict.held += ripe.count
+        } else {
+            verdict.doomed = ripe
+        }
         return verdict
     }
 
@@ -81,7 +93,7 @@ struct Sweep: Sendable {
     }
 
     /// Those of the rows that may not go, because something would be left without them.
-    private static func denied(_ ripe: KeyRuns, _ denials: [Int64: Denial]) -> Set<Int64> {
+    fileprivate static func denied(_ ripe: KeyRuns, _ denials: [Int64: Denial]) -> Set<Int64> {
         var denied: Set<Int64> = []
         func goes(_ key: Int64) -> Bool { ripe.contains(key) && !denied.contains(key) }
         while true {
@@ -115,6 +127,29 @@ struct Sweep: Sendable {
             return "max_fraction = \(configuration.maxFraction) of \(known)"
         }
         return nil
+    }
+}
+
+extension Sweep.Verdict {
+    /// Keeps those of the rows that the model's rules hold.
+    fileprivate mutating func deny(_ ripe: inout KeyRuns, _ denials: [Int64: Sweep.Denial]) {
+        let denied = Sweep.denied(ripe, denials)
+        guard let first = denied.min(), let denial = denials[first] else { return }
+        guardName = "on_delete = \"deny\" of \(denial.relationship)"
+        isDenied = true
+        held = denied.count
+        ripe.subtract(KeyRuns(denied))
+    }
+
+    /// This, and what is to be done about rows whose records say that they are gone.
+    func joined(by gone: Sweep.Verdict) -> Sweep.Verdict {
+        var both = self
+        both.doomed.formUnion(gone.doomed)
+        both.missing.forget(gone.doomed)
+        both.guardName = guardName ?? gone.guardName
+        both.isDenied = both.guardName != nil && (guardName == nil || isDenied) && (gone.guardName == nil || gone.isDenied)
+        both.held += gone.held
+        return both
     }
 }
 

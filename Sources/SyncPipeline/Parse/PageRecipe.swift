@@ -71,10 +71,17 @@ struct PageRecipe: Sendable {
 
     /// How new the page's records are; nil: the resource does not ask for it.
     private func span(of page: FetchedPage) throws -> CursorSpan? {
-        guard let incremental = resource.incremental, let plan = incremental.plan else { return nil }
-        var span = CursorSpan()
-        _ = try page.content.read(plan: plan, policies: policies) { record, _ in
-            span.add(record.problem == nil ? incremental.cursor(record[0]) : nil)
+        guard let incremental = resource.incremental, let field = incremental.field else { return nil }
+        var span = CursorSpan(), fields = [JSONField("\(field)", path: field)]
+        let condition = resource.deletion.condition
+        if let condition { fields.append(JSONField("deletion", path: condition.path)) }
+        // A record that says that its object is gone need not say more than the key.
+        func isDeletion(_ record: JSONRecord) -> Bool {
+            resource.deletion.detect == .records || condition?.test.isMet(by: record[1]) == true
+        }
+        _ = try page.content.read(plan: JSONFieldPlan(fields), policies: policies) { record, _ in
+            let isWhole = record.problem == nil, cursor = isWhole ? incremental.cursor(record[0]) : nil
+            if cursor != nil || !(isWhole && isDeletion(record)) { span.add(cursor) }
         }
         return span
     }

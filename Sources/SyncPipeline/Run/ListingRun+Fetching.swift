@@ -164,6 +164,18 @@ extension ListingRun {
         return false
     }
 
+    /// An unchanged page says of deletions what it said: that counts where other pages have said something else meanwhile.
+    func noteGoneAgain(_ request: PageRequest, _ tally: RunTally) async throws {
+        guard let entity = prepared.mapping.entities[resource.entity], entity.deletionSign != nil,
+            tally.sawGone || tally.pages > tally.notModified
+        else { return }
+        let scope = scope
+        try await environment.workers.run { worker in
+            try GoneRows.noteAgain(page: request.key, of: scope, entity: entity.name, in: worker)
+            try worker.save()
+        }
+    }
+
     /// A server may give the same body a new tag: otherwise every later request would send the old one, and get a 200.
     func renew(_ stored: StoredRequest, by page: UnmodifiedPage, request: PageRequest) async throws {
         let fresh = page.validators, scope = scope

@@ -7,8 +7,8 @@ extension ListingRun {
     /// What there is to ask for; nil: the resource asks for everything each time.
     func increment(_ state: RunState, _ now: Date, acceptsDeletes: Bool) -> Increment? {
         guard let configuration = resource.incremental else { return nil }
-        // Only a listing of everything shows what is gone, and only a reading of everything what records are under other rules.
-        let mayDelete = acceptsDeletes || state.mayDelete
+        // Only a listing of everything shows what is gone, unless records say it, and only a reading of everything what records are under other rules.
+        let mayDelete = (acceptsDeletes || state.mayDelete) && !resource.deletion.isOnlySaid
         let isFull = isFull || mayDelete || isListingDue(configuration, state, now) || state.fingerprint != fingerprint
         return Increment(configuration, before: state.cursor, isFull: isFull, now: now)
     }
@@ -83,7 +83,7 @@ extension ListingRun {
             throw SyncError.page(
                 "\(scope): page \(page): \(span.missing) of \(facts.records) records have no \(field) (incremental.on_missing = \"fail\")")
         }
-        if facts.records > 0, span.newest == nil { environment.observe(.cursorMissing(scope: scope, run: id, page: page, field: field)) }
+        if span.missing > 0, span.newest == nil { environment.observe(.cursorMissing(scope: scope, run: id, page: page, field: field)) }
         if let disorder = increment.disorder(span, after: tally.lastCursor) {
             // What was noted on the way relied on the order.
             tally.cursor = .set(increment.before)

@@ -79,6 +79,7 @@ final class ListingRun: Sendable {
             if let part { begin.state.number = part.number }
             state = begin.state
             tally.mayCompare = begin.mayCompare
+            tally.sawGone = begin.state.hasGone
             tally.isReadAnew =
                 begin.mustRead
                 || resource.deletion.detect == .snapshot && begin.step.increment?.isFull != false
@@ -121,7 +122,10 @@ final class ListingRun: Sendable {
     private func loadBegin(_ now: Date, acceptsDeletes: Bool) async throws -> Beginning {
         try await environment.workers.run { [self] worker in
             let (mayCompare, mustRead) = try mayCompare(in: worker)
-            let state = try RunState.load(scope: scope, entity: resource.entity, in: worker)
+            var state = try RunState.load(scope: scope, entity: resource.entity, in: worker)
+            if let entity = prepared.mapping.entities[resource.entity], entity.deletionSign != nil {
+                state.hasGone = try GoneRows.areThere(of: scope, entity: entity.name, in: worker)
+            }
             let step = try firstStep(increment(state, now, acceptsDeletes: acceptsDeletes), now)
             let stored = try (step.listing.pagination?.request.key).map { ($0, try storedRequest($0, in: worker)) }
             return Beginning(state: state, mayCompare: mayCompare, mustRead: mustRead, step: step, stored: stored)
@@ -230,6 +234,7 @@ final class ListingRun: Sendable {
                 facts = known
                 tally.take(unmodified, request: request.key, facts: known, stored: stored)
                 try await renew(stored, by: unmodified, request: request)
+                try await noteGoneAgain(request, tally)
                 environment.observe(.pageNotModified(scope: scope, run: id, page: page))
             case .leftAlone:
                 continue
@@ -328,7 +333,7 @@ final class ListingRun: Sendable {
         _ tally: RunTally, state: RunState?, startedAt: Date, isWaitedFor: Bool, acceptsDeletes: Bool
     ) async -> Conclusion {
         var tally = tally
-        var verdict = Sweep.Verdict(), known = 0
+        var verdict = Sweep.Verdict(), known = 0, held = tally.isIncrement ? state?.heldDeletes ?? 0 : 0
         if let state, let entity = prepared.mapping.entities[resource.entity] {
             let record = RunRecord(
                 run: id, scope: scope, cause: cause, mapping: environment.mapping, entity: entity, deletion: resource.deletion, tally: tally,
@@ -338,8 +343,7 @@ final class ListingRun: Sendable {
             do {
                 if record.isNeeded {
                     let written = try await write(record)
-                    verdict = written.verdict
-                    known = written.known
+                    (verdict, known, held) = (written.verdict, written.known, written.heldDeletes)
                     tally.counts.deleted += written.deleted
                     // Once more: a page that names what is gone may have been saved meanwhile.
                     if !written.erased.isEmpty {
@@ -349,7 +353,7 @@ final class ListingRun: Sendable {
                         }
                     }
                     let isStopping = tally.outcome == .cancelled || progress.mustStop
-                    if isStopping { return conclusion(tally, verdict, startedAt, heldBefore: state.heldDeletes) }
+                    if isStopping { return conclusion(tally, verdict, startedAt, held: held) }
                     if !isPart {
                         step { $0.waitsForDisk = true }
                         try await environment.commit(isHurried: isWaitedFor || progress.isHurried)
@@ -367,7 +371,7 @@ final class ListingRun: Sendable {
             environment.observe(
                 .deletesHeld(scope: scope, run: id, count: verdict.held, known: known, guardName: guardName))
         }
-        return conclusion(tally, verdict, startedAt, heldBefore: state?.heldDeletes ?? 0)
+        return conclusion(tally, verdict, startedAt, held: held)
     }
 
     private func write(_ record: RunRecord) async throws -> RunRecord.Outcome {
@@ -380,13 +384,13 @@ final class ListingRun: Sendable {
         return written
     }
 
-    private func conclusion(_ tally: RunTally, _ verdict: Sweep.Verdict, _ startedAt: Date, heldBefore: Int) -> Conclusion {
+    private func conclusion(_ tally: RunTally, _ verdict: Sweep.Verdict, _ startedAt: Date, held: Int) -> Conclusion {
         let report = RunReport(
             run: id, scope: scope, cause: cause, startedAt: startedAt, endedAt: environment.clock.wallTime, outcome: tally.outcome,
             isComplete: tally.isComplete && !tally.isIncrement, pages: tally.pages, notModifiedPages: tally.notModified, bytes: tally.bytes,
             counts: tally.counts, httpStatus: tally.status, error: tally.error, failure: tally.failure)
         return Conclusion(
-            report: report, parkedUntil: tally.parkedUntil, pacing: tally.pacing, heldDeletes: tally.isIncrement ? heldBefore : verdict.held,
+            report: report, parkedUntil: tally.parkedUntil, pacing: tally.pacing, heldDeletes: held,
             guardName: verdict.guardName, isCaughtUp: tally.isCaughtUp)
     }
 }

@@ -25,7 +25,7 @@ struct PreparedResource: Sendable {
     }
 
     init(_ resource: ResourceConfiguration, comparison: RecordComparison, _ environment: SyncRun.Environment) {
-        let mapping = environment.mapping.setting(resource.assigned, of: resource.entity)
+        let mapping = environment.mapping.reading(resource)
         var constants: Result<RecordConstants, SyncError> = .success(RecordConstants())
         if resource.partitions == nil, let entity = mapping.entities[resource.entity] {
             constants = Result { () throws(SyncError) in

@@ -14,8 +14,12 @@ struct RunTally: Sendable {
     var failure: RunFailure?
     var parkedUntil: Date?
     /// The rows listed by the pages that the run read; `unmodified` gives those of the others.
-    var seen: KeyRuns { collected.keys }
+    var seen: KeyRuns { collected.keys.subtracting(gone) }
     private var collected = KeyCollector()
+    /// Rows of which records say that they are gone: nobody lists these, whatever other pages say.
+    private(set) var gone: KeyRuns = []
+    /// A page that it read has such records, or one of a run before that removed none.
+    var sawGone = false
     /// The rows of its records that it has made or changed.
     var written: KeyRuns { changed.keys }
     private var changed = KeyCollector()
@@ -86,6 +90,7 @@ struct RunTally: Sendable {
         badRecords += page.facts.rejected
         see(page.members)
         see(page.listed)
+        sawGone = sawGone || !page.gone.isEmpty
         // What other pages say of an object that records hold may be another thing.
         if page.changesHeld { mayCompare = false }
         if mayCompare { changed.add(page.written) }
@@ -95,6 +100,9 @@ struct RunTally: Sendable {
 
     /// Takes in that these rows are listed.
     mutating func see(_ keys: KeyRuns) { collected.add(keys) }
+
+    /// Takes in that the records of these rows say that they are gone.
+    mutating func lose(_ keys: KeyRuns) { gone.formUnion(keys) }
 
     /// Takes in an unchanged page.
     mutating func take(_ page: UnmodifiedPage, request: String, facts: PageFacts, stored: StoredRequest) {

@@ -79,9 +79,6 @@ struct CursorSpan: Sendable, Hashable {
 }
 
 extension IncrementalConfiguration {
-    /// What is read of a record besides its properties; nil: nothing.
-    var plan: JSONFieldPlan? { field.map { JSONFieldPlan([JSONField("\($0)", path: $0)]) } }
-
     /// The value of the field; nil where there is none, or none that could be understood.
     func cursor(_ cell: JSONCell) -> SyncCursor? {
         switch kind {

@@ -120,7 +120,8 @@ extension Assembly {
         resource.limits = inherit(LimitsConfiguration.self, "limits").value
         resource.parse = inherit(ParsePolicy.self, "parse").value
         _ = inherit(SchemaTable.self, "schema")
-        resource.deletion = inherit(DeletionConfiguration.self, "deletion").value
+        let deletion = inherit(DeletionConfiguration.self, "deletion")
+        resource.deletion = deletion.value
 
         let auth = authentication(layers, base: values.baseURL ?? url.flatMap(RequestURL.origin), path: path)
         resource.authentication = auth.value
@@ -153,6 +154,7 @@ extension Assembly {
 
         checkSchedule(schedule.value, schedule.origins, own)
         checkRetry(retry.value, retry.origins, own)
+        checkDeletion(resource, entity, deletion.origins, layers)
         checkTLS(resource.tls, layers.last { $0.table("tls").node != nil }?.table("tls") ?? own.table("tls"))
         checkSecrets(resource, auth.layer, own, table)
         checkSecretNames(resource, origins, own)

@@ -94,7 +94,7 @@ struct KeysTable: StateTable {
     static let columns = KeysTable()
 
     let scope = Column.key("scope")
-    /// The page; empty: it is the resource's own.
+    /// The page; empty: it is the resource's own; of what is gone the entity.
     let request = Column.key("request")
     let kind = Column<StoredKeys.Kind?>("kind", isKey: true, or: nil)
     /// The compact form.

@@ -164,6 +164,7 @@ CONFIGURATION_VALUES = {
 CONFIGURATION_EXCEPTIONS = {
     "ModelConfiguration.file": "its entities are in `entities`",
     "DeletionConfiguration.path": "the pipeline asks for the condition that it is of (`condition`)",
+    "DeletionConfiguration.statuses": "the pipeline asks for those in force (`goneStatuses`)",
     "Cursor.origin": "the pipeline asks the kind for it (`tokenOrigin`)",
     "GraphQL.pageInfo": "the pipeline asks the kind for what is in it (`tokenOrigin`, `hasMorePath`)",
     "GraphQL.variable": "the pipeline asks for its place in the body (`parameter`)",

@@ -183,5 +183,6 @@ public struct Capability: Sendable, Hashable {
         Capability("deletion.field", "deletion = { detect = \"field\", path = \"$.deleted\" }"),
         Capability("deletion.field.value", "deletion = { detect = \"field\", path = \"$.state\", in = [\"removed\"] }"),
         Capability("deletion.records", "deletion = { detect = \"records\" }"),
+        Capability("deletion.gone-status", parents + "deletion = { detect = \"gone-status\" }", path: "/{parent.id}/items"),
     ]
 }

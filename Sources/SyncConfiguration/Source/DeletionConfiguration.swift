@@ -12,6 +12,8 @@ public struct DeletionConfiguration: Sendable, Hashable {
         case field
         /// By any record of the resource: it lists what is gone, and nothing else.
         case records
+        /// By a status in place of the first page: nothing is there any more of what was listed.
+        case goneStatus = "gone-status"
     }
 
     /// What is done to a row that is gone.
@@ -28,6 +30,8 @@ public struct DeletionConfiguration: Sendable, Hashable {
     public var path: JSONPath?
     /// `deletion.equals`, `deletion.in` and `deletion.exists`: what it says there.
     public var test = RecordCondition.Test.holds
+    /// `deletion.statuses`: which statuses say so; `nil`: 404 and 410 with `gone-status`, else none.
+    public var statuses: [Int]?
     /// `deletion.action`, default `tombstone`.
     public var action = Action.tombstone
     /// Complete runs in a row that must have missed the record.
@@ -50,7 +54,16 @@ extension DeletionConfiguration {
     public var condition: RecordCondition? {
         switch detect {
         case .snapshot, .field: path.map { RecordCondition($0, test) }
-        case .none, .records: nil
+        case .none, .records, .goneStatus: nil
+        }
+    }
+
+    /// The statuses of a first page that say that all that was listed there is gone.
+    public var goneStatuses: [Int] {
+        switch detect {
+        case .goneStatus: statuses ?? [404, 410]
+        case .snapshot, .field: statuses ?? []
+        case .none, .records: []
         }
     }
 

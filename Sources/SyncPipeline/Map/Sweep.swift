@@ -19,6 +19,10 @@ struct Sweep: Sendable {
     }
 
     let configuration: DeletionConfiguration
+    /// The server says that nothing is there any more of what was listed: how large a share that is, and how little is left, shows nothing.
+    var isVanished = false
+    /// What speaks against removing anything, whatever the numbers are; nil: nothing.
+    var objection: String?
 
     /// The run whose listing is judged.
     struct Listing: Sendable {
@@ -120,10 +124,16 @@ struct Sweep: Sendable {
     /// One row of a small table may go, whatever its share is.
     private var smallest: Double { configuration.maxFraction == 0 ? 0 : 1 }
 
+    /// What speaks against so many parts of those that were asked for being gone: then it may be the service, or the credential, and not they.
+    func objection(toGone gone: Int, ofParts asked: Int) -> String? {
+        Double(gone) > max(smallest, configuration.maxFraction * Double(asked)) ? "max_fraction = \(configuration.maxFraction) of \(asked) parts" : nil
+    }
+
     private func guardName(ripe: Int, known: Int, seen: Int) -> String? {
-        if seen < configuration.minExpected { return "min_expected = \(configuration.minExpected): the list had \(seen)" }
+        if let objection { return objection }
+        if !isVanished, seen < configuration.minExpected { return "min_expected = \(configuration.minExpected): the list had \(seen)" }
         if ripe > configuration.maxCount { return "max_count = \(configuration.maxCount)" }
-        if Double(ripe) > max(smallest, configuration.maxFraction * Double(known)) {
+        if !isVanished, Double(ripe) > max(smallest, configuration.maxFraction * Double(known)) {
             return "max_fraction = \(configuration.maxFraction) of \(known)"
         }
         return nil

@@ -20,6 +20,8 @@ final class ListingRun: Sendable {
     let prepared: PreparedResource
     private let progressState: Mutex<Progress>
     let knowledge = Mutex(Knowledge())
+    /// What it has to conclude from still.
+    let gone = Mutex<Gone?>(nil)
 
     /// - Parameters:
     ///   - id: that of its run.
@@ -51,7 +53,7 @@ final class ListingRun: Sendable {
     }
 
     /// Nobody is told that a part begins, and it waits for no save: its run does.
-    private var isPart: Bool { part != nil }
+    var isPart: Bool { part != nil }
     /// Whether the limits between polls count from its first request.
     var beginsPoll: Bool { part?.isFirst != false }
 
@@ -89,6 +91,8 @@ final class ListingRun: Sendable {
             tally.outcome = .cancelled
         } catch SyncError.cancelled {
             tally.outcome = .cancelled
+        } catch let vanishing as Vanishing {
+            if let waiting = await vanish(&tally, vanishing, state, startedAt) { return waiting }
         } catch {
             tally.fail(error)
         }
@@ -240,6 +244,7 @@ final class ListingRun: Sendable {
                 continue
             default:
                 if rejectsCursor(outcome, step, tally) { throw CursorRejection(status: outcome.error?.status) }
+                if saysGone(outcome, tally) { throw Vanishing(outcome: outcome) }
                 stop(&tally, after: outcome)
                 return nil
             }
@@ -297,29 +302,6 @@ final class ListingRun: Sendable {
         return facts
     }
 
-    private func stop(_ tally: inout RunTally, after outcome: FetchOutcome) {
-        // The status of an earlier page says nothing about a request that got no response.
-        if let error = outcome.error { tally.status = error.status }
-        tally.error = outcome.error.map { "\($0)" }
-        tally.failure = outcome.error.map { RunFailure($0) }
-        tally.outcome = .failed
-        switch outcome {
-        case .parked(let until, _):
-            tally.outcome = .parked
-            tally.parkedUntil = until
-            environment.observe(.parked(scope: scope, until: until))
-        case .authenticationRejected(let error):
-            environment.observe(.authenticationRejected(scope: scope, url: error.url, status: error.status ?? 401))
-        case .refused(let error):
-            var isAddress = false
-            if case .refused = error.kind { isAddress = true }
-            environment.observe(.refused(scope: scope, url: error.url, reason: "\(error)", isAddress: isAddress))
-        case .cancelled: tally.outcome = .cancelled
-        case .page, .notModified, .leftAlone, .failed: break
-        }
-        tally.parkedUntil = outcome.notBefore ?? tally.parkedUntil
-    }
-
     func step(_ change: (inout Progress) -> Void) {
         progressState.withLock { progress in
             progress.steps += 1
@@ -329,8 +311,9 @@ final class ListingRun: Sendable {
 
     // MARK: Conclusions
 
-    private func conclude(
-        _ tally: RunTally, state: RunState?, startedAt: Date, isWaitedFor: Bool, acceptsDeletes: Bool
+    /// - Parameter objection: what speaks against believing that a part is gone.
+    func conclude(
+        _ tally: RunTally, state: RunState?, startedAt: Date, isWaitedFor: Bool, acceptsDeletes: Bool, objection: String? = nil
     ) async -> Conclusion {
         var tally = tally
         var verdict = Sweep.Verdict(), known = 0, held = tally.isIncrement ? state?.heldDeletes ?? 0 : 0
@@ -339,7 +322,7 @@ final class ListingRun: Sendable {
                 run: id, scope: scope, cause: cause, mapping: environment.mapping, entity: entity, deletion: resource.deletion, tally: tally,
                 state: state,
                 startedAt: startedAt, endedAt: environment.clock.wallTime, acceptsDeletes: acceptsDeletes,
-                fingerprint: fingerprint, isPart: isPart, isIncremental: resource.incremental != nil)
+                fingerprint: fingerprint, isPart: isPart, isIncremental: resource.incremental != nil, objection: objection)
             do {
                 if record.isNeeded {
                     let written = try await write(record)
@@ -384,7 +367,7 @@ final class ListingRun: Sendable {
         return written
     }
 
-    private func conclusion(_ tally: RunTally, _ verdict: Sweep.Verdict, _ startedAt: Date, held: Int) -> Conclusion {
+    func conclusion(_ tally: RunTally, _ verdict: Sweep.Verdict, _ startedAt: Date, held: Int) -> Conclusion {
         let report = RunReport(
             run: id, scope: scope, cause: cause, startedAt: startedAt, endedAt: environment.clock.wallTime, outcome: tally.outcome,
             isComplete: tally.isComplete && !tally.isIncrement, pages: tally.pages, notModifiedPages: tally.notModified, bytes: tally.bytes,

@@ -22,6 +22,8 @@ struct RunRecord: Sendable {
     let isPart: Bool
     /// Runs may ask for what has changed.
     let isIncremental: Bool
+    /// What speaks against believing that a part is gone.
+    var objection: String?
 
     /// For how many runs that did not reach the end of the listing pages are remembered.
     private static let unfinished: Int64 = 3
@@ -31,7 +33,8 @@ struct RunRecord: Sendable {
     /// A run that found everything unchanged records nothing: what it learnt is in memory, and losing it costs one conditional request. One that had to
     /// ask for everything says that it did, so that the next one need not.
     var isNeeded: Bool {
-        tally.wroteAnything || movesCursor || isIncremental && !tally.isIncrement || state.mustWrite(tally.outcome) || state.hasGone
+        tally.wroteAnything || movesCursor || isIncremental && !tally.isIncrement && !tally.isGone || state.mustWrite(tally.outcome)
+            || state.hasGone
             || RunConclusion.isDue(tally, state: state, deletion: deletion, endedAt: endedAt)
     }
 
@@ -93,12 +96,12 @@ struct RunRecord: Sendable {
         let isLive = try entity.rows(absent, in: worker).filter { $1[entity.bookkeeping.deletedAt].isNull }
         let live = members.subtracting(absent).union(KeyRuns(isLive.keys.lazy.map(\.key)))
         let others = tally.isListing ? try RunState.vouched(among: absent, of: entity.name, byOthersThan: scope, in: worker) : []
-        let isSwept = tally.isListing && deletion.detect == .snapshot
+        let isSwept = tally.isListing && (deletion.detect == .snapshot || tally.isGone)
         let conclusion = RunConclusion(
             tally, state: state, deletion: deletion,
             RunConclusion.Circumstances(
-                live: live, others: others, denials: isSwept ? try denials(isLive, in: worker) : [:], isAccepted: acceptsDeletes,
-                endedAt: endedAt))
+                live: live, others: others, denials: isSwept ? try denials(isLive, in: worker) : [:], objection: objection,
+                isAccepted: acceptsDeletes, endedAt: endedAt))
         let (gone, held) = try judge(said, in: worker)
         let verdict = conclusion.verdict.joined(by: gone)
         var missing = verdict.missing
@@ -107,7 +110,7 @@ struct RunRecord: Sendable {
         let (deleted, buried) = removes ? try sweep(verdict, &missing, in: worker) : ([], [:])
         GoneRows.keep(held, of: entity.name, among: stored, in: worker)
         let heldDeletes = heldDeletes(conclusion, verdict, gone)
-        let remaining = conclusion.members.union(held), count = tally.isIncrement ? remaining.count : seen.count
+        let remaining = conclusion.members.union(held), count = tally.isIncrement || tally.isGone ? remaining.count : seen.count
         try writeResource(conclusion, verdict, missing, members: remaining, count: count, heldDeletes: heldDeletes, in: worker)
         let forgotten = try forgetRequests(stored, isListing: conclusion.isListing, gone: said.subtracting(held), in: worker)
         try tidyQuarantine(isListing: conclusion.isListing, in: worker)

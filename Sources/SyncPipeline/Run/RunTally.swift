@@ -49,6 +49,8 @@ struct RunTally: Sendable {
     var mayCompare = false
     /// Of each page that was read it seemed to the end that its records had no rows.
     private(set) var isNew = true
+    /// The server said that nothing is there any more of what was listed.
+    private(set) var isGone = false
     /// It asks for what has changed, and not for everything: what it does not list may be there all the same.
     var isIncrement = false
     /// The newest of its records.
@@ -145,6 +147,16 @@ struct RunTally: Sendable {
         rejected > 0 && (rejected >= records || Double(rejected) > limits.maxBadFraction * Double(records))
     }
 
+    /// Takes in that the server said that nothing is there any more: that is all there is to be read.
+    mutating func vanish(status: Int?) {
+        isGone = true
+        isComplete = true
+        // When it is there again, everything is asked for.
+        isIncrement = false
+        cursor = .set(nil)
+        self.status = status
+    }
+
     /// Takes in how the listing ended, and judges it.
     mutating func end(_ end: PaginationEnd, limits: LimitsConfiguration) {
         if hasTooManyBad(limits) {
@@ -182,6 +194,8 @@ struct RunConclusion: Sendable, Hashable {
         let others: KeyRuns
         /// How the model's rules forbid removing a row.
         var denials: [Int64: Sweep.Denial] = [:]
+        /// What speaks against believing that a part is gone.
+        var objection: String?
         /// Somebody accepted the held deletions.
         let isAccepted: Bool
         let endedAt: Date
@@ -199,11 +213,11 @@ struct RunConclusion: Sendable, Hashable {
             if tally.isReadAnew, !tally.isIncrement { verdict.missing.judged?.time = known.endedAt }
             return
         }
-        if deletion.detect == .snapshot {
+        if deletion.detect == .snapshot || tally.isGone {
             if tally.unidentified > 0 {
                 verdict = Self.withoutProof(tally, absent: known.live.subtracting(seen), before: before)
             } else {
-                verdict = Sweep(configuration: deletion).verdict(
+                verdict = Sweep(configuration: deletion, isVanished: tally.isGone, objection: known.objection).verdict(
                     known: known.live, seen: seen, missing: before, isAccepted: known.isAccepted || state.mayDelete,
                     others: known.others, denials: known.denials,
                     listing: Sweep.Listing(run: state.number, time: known.endedAt, oldestPage: tally.oldestReading))
@@ -230,7 +244,7 @@ struct RunConclusion: Sendable, Hashable {
     static func isDue(_ tally: RunTally, state: RunState, deletion: DeletionConfiguration, endedAt: Date) -> Bool {
         guard tally.isComplete else { return false }
         if state.missing.hasTombstones(until: deletion.purgeCutoff(endedAt)) { return true }
-        guard deletion.detect == .snapshot, !tally.isIncrement else { return false }
+        guard deletion.detect == .snapshot || tally.isGone, !tally.isIncrement else { return false }
         return state.missing.fewest != nil || state.listing != tally.listing
     }
 }

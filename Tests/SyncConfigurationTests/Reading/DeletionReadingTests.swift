@@ -97,4 +97,37 @@ import Testing
         func value(_ key: String) -> String? { shown.first { $0.keyPath == "source.s.resource.items.deletion.\(key)" }?.value }
         #expect(value("in") == "[\"a\", \"b\"]" && value("equals") == nil && value("exists") == nil && value("path") == "\"$.state\"")
     }
+
+    // MARK: Statuses
+
+    /// A resource with a part for each of two values.
+    private let parts = "for_each = { values = [\"a\", \"b\"], as = \"part\" }\nparams = { part = \"{part}\" }"
+
+    private func statuses(_ keys: String, _ more: String) throws -> [Int] {
+        try #require(try configuration(text(keys, more)).resource(scope: "s/items")).deletion.goneStatuses
+    }
+
+    @Test func aStatusSaysThatAPartIsGone() throws {
+        #expect(try statuses("detect = \"gone-status\"", parts) == [404, 410])
+        #expect(try statuses("detect = \"gone-status\", statuses = [404]", parts) == [404])
+        #expect(try statuses("detect = \"gone-status\"", "records = \"$\"") == [404, 410])
+        for keys in ["detect = \"snapshot\"", "detect = \"field\", path = \"$.deleted\""] {
+            #expect(try statuses(keys, parts) == [])
+            #expect(try statuses("\(keys), statuses = [410]", parts) == [410])
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("detect = \"gone-status\"", nil, "does not say that everything in it is gone"),
+            ("detect = \"snapshot\", statuses = [404]", nil, "does not say that everything in it is gone"),
+            ("detect = \"gone-status\"", "empty_statuses = [410]", "status 410 is one of the empty_statuses"),
+            ("detect = \"gone-status\", statuses = [404, 403]", "", "403 says something else"),
+            ("detect = \"records\", statuses = [404]", "", "\"statuses\" belongs to detect"),
+            ("detect = \"gone-status\", path = \"$.a\"", "", "\"path\" belongs to detect"),
+        ] as [(String, String?, String)])
+    func statusesThatDoNotFitAreRefused(keys: String, more: String?, message: String) {
+        let found = read(text(keys, more.map { "\(parts)\n\($0)" } ?? "")).errors
+        #expect(found.contains { $0.message.contains(message) && $0.suggestion?.isEmpty == false && $0.line != nil }, "\(found)")
+    }
 }

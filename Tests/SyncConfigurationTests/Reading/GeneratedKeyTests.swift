@@ -159,7 +159,7 @@ import Testing
         "[defaults.retry]\nrefresh_auth_on = [401]", "[defaults.rate]\nrequests = 60", "[defaults.breaker]\nfailures = 5",
         "[defaults.parse]\nkey_compare = \"bytes\"", "[defaults.schema]\ndrift_report = true", "[defaults.schema]\nraw = \"all\"",
         "[defaults.schema]\nraw_max = \"1MiB\"",
-        "[defaults.deletion]\ndetect = \"gone-status\"", "[defaults.deletion]\non_source_removed = \"keep\"",
+        "[defaults.deletion]\non_source_removed = \"keep\"",
         "[defaults.deletion]\ncascade = \"model\"", "[model]\nnaming = \"snake\"",
     ])
     func everythingOfLaterMilestonesIsRefused(text: String) {

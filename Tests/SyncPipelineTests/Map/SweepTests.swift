@@ -104,4 +104,23 @@ import Testing
         // One that is removed is not missing.
         #expect(swept.joined(by: sweep().verdict(gone: [3], isAccepted: false)).missing.all == [])
     }
+
+    // MARK: What a status says
+
+    @Test func whereAllIsGoneItsShareShowsNothing() {
+        var sweep = sweep { $0.confirmRuns = 1 }
+        sweep.isVanished = true
+        #expect(sweep.verdict(known: known, seen: [], missing: MissingKeys(), isAccepted: false).doomed == known)
+        sweep.objection = "the others"
+        let held = sweep.verdict(known: known, seen: [], missing: MissingKeys(), isAccepted: false)
+        #expect(held.doomed.isEmpty && held.held == 100 && held.guardName == "the others" && held.missing.all == known)
+        #expect(sweep.verdict(known: known, seen: [], missing: MissingKeys(), isAccepted: true).doomed == known)
+    }
+
+    @Test(arguments: [(1, 1, false), (1, 100, false), (2, 2, true), (2, 19, true), (2, 20, false), (11, 100, true)])
+    func oneOfFewPartsOrAShareOfManyMayBeGone(gone: Int, asked: Int, isHeld: Bool) {
+        #expect((sweep().objection(toGone: gone, ofParts: asked) != nil) == isHeld)
+        #expect(sweep { $0.maxFraction = 0 }.objection(toGone: gone, ofParts: asked) != nil)
+        #expect(sweep { $0.maxFraction = 1 }.objection(toGone: gone, ofParts: asked) == nil)
+    }
 }

@@ -1,3 +1,5 @@
+import JSONPaths
+
 /// Whether what `deletion` says fits together, and fits the resource.
 extension Assembly {
     /// What a record is asked: one of these.
@@ -30,7 +32,7 @@ extension Assembly {
             if let test = Self.tests.first(where: { written[$0] != nil }), written["path"] == nil {
                 complain(test, "\(test) is about what stands at path, and there is no path", "write path = \"$.deleted\"")
             }
-        case .none, .records:
+        case .none, .records, .goneStatus:
             // What less specific tables say of other resources does no harm.
             for key in ["path"] + Self.tests where written[key] != nil {
                 complain(
@@ -39,10 +41,32 @@ extension Assembly {
             }
         case .field, .snapshot: break
         }
+        checkGoneStatuses(resource, entity, complain)
         if deletion.isSaid, entity?.derivedKey == .content {
             complain(
                 "detect", "\(resource.entity) has key = \"content\", and a record that says that its object is gone is another one",
                 "use deletion.detect = \"snapshot\" without path, or another key")
+        }
+    }
+
+    private func checkGoneStatuses(
+        _ resource: ResourceConfiguration, _ entity: EntityConfiguration?,
+        _ complain: (_ key: String, _ message: String, _ suggestion: String) -> Void
+    ) {
+        let deletion = resource.deletion, statuses = deletion.goneStatuses, key = deletion.detect == .goneStatus ? "detect" : "statuses"
+        if deletion.statuses != nil, statuses.isEmpty {
+            complain(
+                "statuses", "\"statuses\" belongs to detect = \"gone-status\", \"snapshot\" or \"field\", but detect is \"\(deletion.detect.rawValue)\"",
+                "remove it, or change detect")
+        }
+        guard let first = statuses.first else { return }
+        if resource.partitions == nil, entity?.derivedKey != .single, resource.records != .root {
+            complain(
+                key, "status \(first) in place of a list does not say that everything in it is gone",
+                "use it for a resource with for_each, or of one object: records = \"$\", or an entity with key = \"single\"")
+        }
+        if let both = statuses.first(where: resource.emptyStatuses.contains) {
+            complain(key, "status \(both) is one of the empty_statuses, and means a list without records", "remove it from one of them")
         }
     }
 }

@@ -67,7 +67,7 @@ public struct Capability: Sendable, Hashable {
         "auth = { kind = \"oauth2\", grant = \"\(grant)\", \(oauth)\(more) }"
     }
 
-    static let all: [Capability] = [authentication, requests, pages, increments, parts, deletions, others].flatMap { $0 }
+    static let all: [Capability] = [authentication, requests, pages, increments, tokens, parts, deletions, others].flatMap { $0 }
 
     private static let others = [
         Capability("key.doubtful", ""), Capability("key.missing", "", key: "\"content\""),
@@ -170,6 +170,14 @@ public struct Capability: Sendable, Hashable {
         Capability("inc.integer", "incremental = { kind = \"integer\", field = \"$.id\", since = \"after\" }"),
         Capability("inc.feed", "incremental = { field = \"$.at\", order = \"desc\" }"),
         Capability("inc.two-formats", "incremental = { field = \"$.at\", since = \"since\", format = \"unix\", request_format = \"%F\" }"),
+    ]
+
+    private static let tokens = [
+        Capability(
+            "inc.token.link", "incremental = { kind = \"token\", path = \"$.delta\" }\npages = { kind = \"body-link\", path = \"$.next\" }"),
+        Capability("inc.token.query", "incremental = { kind = \"token\", path = \"$.token\", param = \"token\" }"),
+        Capability("inc.token.header", "incremental = { kind = \"token\", header = \"X-Token\", param = \"X-Token\", in = \"header\" }"),
+        Capability("inc.token.body", json("a = 1", "incremental = { kind = \"token\", path = \"$.token\", param = \"/token\", in = \"body\" }")),
     ]
 
     private static let parts = [

@@ -103,6 +103,11 @@ struct JournalFormatter: Sendable {
             return JournalEntry(
                 "\(scope): no record of page \(page) has a \(field) that could be read (incremental.field, incremental.format), so every run asks from "
                     + "the same place", priority: .warning, fields: Self.fields(scope, run, [("CISTERN_PAGE", "\(page)")]))
+        case .tokenMissing(let scope, let run, let reason):
+            guard remarks.insert("\(scope.whole) token").inserted else { return nil }
+            return JournalEntry(
+                "\(scope): there is no token to go on from (incremental.path), and the next run asks for everything: \(reason)", priority: .warning,
+                fields: Self.fields(scope, run, [("CISTERN_ERROR", reason)]))
         case .saveFailed(let reason, let cause): return saveFailed(reason, cause)
         case .saveRecovered:
             collapser.reset("save")

@@ -1,5 +1,6 @@
 import Foundation
 import JSONReader
+import NIOHTTP1
 import OpenCoreData
 import SyncConfiguration
 
@@ -111,6 +112,9 @@ struct PageRecipe: Sendable {
             page: page, pagination: resource.pagination, settings: settings, records: summary.recordCount, cursor: cursor,
             hasMore: said.hasMore, total: said.total, totalPages: said.totalPages)
         if facts.cursor != nil, facts.cursor == cursor { facts.isCursorNumber = isCursorNumber }
+        if let token = resource.incremental?.token {
+            facts.take(token.header.map { page.headers.first(name: $0) } ?? said.token, as: token, from: page.address, settings)
+        }
         facts.unreadable = said.unreadable
         facts.isLoneObject = resource.records == nil && summary.recordList == .singleObject
         facts.isNull = summary.recordList == .null

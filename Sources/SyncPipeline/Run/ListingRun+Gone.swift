@@ -1,5 +1,6 @@
 import Foundation
 import SyncConfiguration
+import Synchronization
 
 /// What follows where a server says that nothing is there any more of what was listed.
 extension ListingRun {
@@ -41,7 +42,7 @@ extension ListingRun {
     ///
     /// - Parameter objection: what speaks against believing it; nil: nothing.
     func concludeGone(objection: String?, acceptsDeletes: Bool) async -> Conclusion {
-        guard let gone = gone.withLock({ $0 }) else { preconditionFailure("\(scope) is not gone") }
+        guard let gone = self.gone.withLock({ $0 }) else { preconditionFailure("\(scope) is not gone") }
         return await conclude(
             gone.tally, state: gone.state, startedAt: gone.startedAt, isWaitedFor: false, acceptsDeletes: acceptsDeletes, objection: objection)
     }

@@ -235,6 +235,7 @@ final class ListingRun: Sendable {
                     continue
                 }
                 known.span = resource.incremental.flatMap { CursorSpan(of: known, $0.kind) }
+                if let token = resource.incremental?.token { known.renewToken(token, by: unmodified, settings) }
                 facts = known
                 tally.take(unmodified, request: request.key, facts: known, stored: stored)
                 try await renew(stored, by: unmodified, request: request)

@@ -109,7 +109,7 @@ struct RunRecord: Sendable {
         let removes = conclusion.isListing || mayPurge || !gone.doomed.isEmpty
         let (deleted, buried) = removes ? try sweep(verdict, &missing, in: worker) : ([], [:])
         GoneRows.keep(held, of: entity.name, among: stored, in: worker)
-        let heldDeletes = heldDeletes(conclusion, verdict, gone)
+        let heldDeletes = self.heldDeletes(conclusion, verdict, gone)
         let remaining = conclusion.members.union(held), count = tally.isIncrement || tally.isGone ? remaining.count : seen.count
         try writeResource(conclusion, verdict, missing, members: remaining, count: count, heldDeletes: heldDeletes, in: worker)
         let forgotten = try forgetRequests(stored, isListing: conclusion.isListing, gone: said.subtracting(held), in: worker)

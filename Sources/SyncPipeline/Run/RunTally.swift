@@ -61,6 +61,10 @@ struct RunTally: Sendable {
     private(set) var isTrusted = true
     /// The last of its records that says how new it is.
     var lastCursor: SyncCursor?
+    /// What the last page gave for the next run to go on from; nil: nothing.
+    private(set) var token: String?
+    /// Why there is none, where the page named one.
+    private(set) var refusedToken: String?
     /// It was said that the server sends what it was not asked for.
     var isIgnoranceTold = false
     /// How far runs have come with it.
@@ -138,8 +142,9 @@ struct RunTally: Sendable {
         self.error = error.inWords
     }
 
-    /// Takes in that a page was read as it should be, or not.
+    /// Takes in that a page was read as it should be, or not. What the last one gives is what the next run goes on from.
     mutating func trust(_ facts: PageFacts, limits: LimitsConfiguration) {
+        (token, refusedToken) = (facts.token, facts.refusedToken)
         isTrusted = isTrusted && facts.isSound && !isPartial && !hasTooManyBad(limits)
     }
 

@@ -39,6 +39,8 @@ public enum SyncEvent: Sendable, Hashable {
     case sinceIgnored(scope: ResourceScope, run: UUID, since: String, oldest: String)
     /// No record of a page says how new it is, so that runs cannot come further.
     case cursorMissing(scope: ResourceScope, run: UUID, page: Int, field: String)
+    /// A listing ended without the token that the next run would go on from, which asks for everything then. `reason`: what is wrong with it.
+    case tokenMissing(scope: ResourceScope, run: UUID, reason: String)
     /// A save of the document failed.
     case saveFailed(reason: String, cause: SaveFailureCause)
     /// A save of the document succeeded after failures.

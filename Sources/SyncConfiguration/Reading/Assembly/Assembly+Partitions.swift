@@ -118,7 +118,7 @@ extension Assembly {
 
     /// Whether requests say what `incremental` is about, and can do so in the first run.
     private func checkIncremental(_ resource: ResourceConfiguration, _ layer: Layer) {
-        guard let incremental = resource.incremental, let node = layer.node else { return }
+        guard let incremental = resource.incremental, incremental.token == nil, let node = layer.node else { return }
         func complain(_ key: String, _ message: String, _ suggestion: String) {
             complaints.add(at: node.table?[key]?.place ?? node.place, layer.subject, key: key, message, suggestion)
         }
@@ -207,6 +207,9 @@ struct TemplateLookup {
                     Refusal(
                         "{\(reference)}: the resource has no \"incremental\", and asks for everything each time",
                         "write incremental = { field = \"$.updated_at\", … }; if the text is meant: {{\(reference)}}"))
+            }
+            if incremental.token != nil {
+                return .failure(Refusal("{\(reference)}: kind = \"token\" knows no times", "remove it: param says what carries the token"))
             }
             guard incremental.kind == .integer else { return .success(.time) }
             return reference.alias == "since"

@@ -141,7 +141,7 @@ extension Assembly {
         let incremental = overlay("incremental", layers.dropFirst())
         let (incrementalTable, incrementalOrigins) = resolve(IncrementalTable.self, [incremental])
         resource.incremental = incrementalTable.configuration(
-            incremental, incrementalOrigins, needsListings: resource.deletion.detect == .snapshot || resource.pagination.kind.isCounted, complaints)
+            incremental, incrementalOrigins, of: resource, needsListings: resource.deletion.detect == .snapshot || resource.pagination.kind.isCounted, complaints)
         if resource.incremental != nil {
             settings += self.settings(
                 of: incrementalTable, incrementalOrigins, path: path, prefix: "incremental.",

@@ -14,6 +14,10 @@ struct EnvelopePlan: Sendable {
     /// Of GraphQL: whether there are errors, and what the first one says.
     private let errorsField: Int?
     private let messageField: Int?
+    /// What the next run goes on from, the same as JSON text, and whether it is an address.
+    private let tokenField: Int?
+    private let tokenTextField: Int?
+    private let tokenIsLink: Bool
     /// Whether a page has to say whether there is more.
     private let needsHasMore: Bool
 
@@ -27,14 +31,18 @@ struct EnvelopePlan: Sendable {
         var totalPages: Int?
         /// What GraphQL's first error says; nil: there is none.
         var firstError: String?
+        /// What the next run goes on from.
+        var token: String?
         /// What is present but cannot be read: rule and path.
         var unreadable: [String] = []
     }
 
     private let names: [String]
 
-    /// - Parameter isGraphQL: whether a success may hold errors.
-    init(_ pagination: PaginationConfiguration, isGraphQL: Bool = false) {
+    /// - Parameters:
+    ///   - isGraphQL: whether a success may hold errors.
+    ///   - token: what runs go on from; nil: nothing that pages give.
+    init(_ pagination: PaginationConfiguration, isGraphQL: Bool = false, token: DeltaToken? = nil) {
         var fields: [JSONField] = [], names: [String] = []
         func field(_ path: JSONPath?, _ name: String, _ capture: JSONField.Capture = .value) -> Int? {
             guard let path else { return nil }
@@ -53,6 +61,9 @@ struct EnvelopePlan: Sendable {
         totalPagesField = field(pagination.stop.totalPages, "total_pages")
         errorsField = field(isGraphQL ? "$.errors" : nil, "errors")
         messageField = field(isGraphQL ? "$.errors[0].message" : nil, "the message")
+        tokenIsLink = token?.parameter == nil
+        tokenField = field(token?.path, "the token")
+        tokenTextField = field(tokenIsLink ? nil : token?.path, "the token", .raw)
         self.names = names
         if fields.isEmpty {
             plan = nil
@@ -70,16 +81,18 @@ struct EnvelopePlan: Sendable {
             return value
         }
         // A boolean does not name a page, and neither does an object. Nothing but a text is an address.
-        values.cursor = read(cursorField) { value in
-            if cursorIsLink { return value.stringValue }
+        func token(_ value: JSONValue, isLink: Bool, _ textField: Int?) -> String? {
+            if isLink { return value.stringValue }
             switch value {
             case .string(let text): return text
             case .int64, .double, .bigNumber:
-                guard let cursorTextField, case .raw(let digits) = summary.envelope[cursorTextField] else { return nil }
+                guard let textField, case .raw(let digits) = summary.envelope[textField] else { return nil }
                 return digits
             case .missing, .null, .bool, .raw: return nil
             }
         }
+        values.cursor = read(cursorField) { token($0, isLink: cursorIsLink, cursorTextField) }
+        values.token = read(tokenField) { token($0, isLink: tokenIsLink, tokenTextField) }
         values.isCursorNumber = values.cursor != nil && cursorField.map { summary.envelope[$0].stringValue == nil } == true
         values.hasMore = read(hasMoreField) { $0.parameterText.flatMap { Bool($0) } }
         // A response that said that there is nothing has no body that would say anything.

@@ -13,7 +13,7 @@ struct SievePlan: Sendable {
 
     init(_ resource: ResourceConfiguration) {
         records = resource.records ?? .root
-        envelope = EnvelopePlan(resource.pagination, isGraphQL: resource.isGraphQL)
+        envelope = EnvelopePlan(resource.pagination, isGraphQL: resource.isGraphQL, token: resource.incremental?.token)
         lastRecord = resource.pagination.kind.lastRecordPath.map { JSONFieldPlan([JSONField("\($0)", path: $0)]) }
         limits = JSONReaderLimits(resource.limits)
     }

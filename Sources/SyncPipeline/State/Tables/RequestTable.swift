@@ -31,6 +31,8 @@ struct RequestTable: StateTable {
     /// How new the newest and the last of its records are.
     let newest = Column<String?>("newest")
     let last = Column<String?>("last")
+    /// What the next run goes on from.
+    let token = Column<String?>("token")
     /// How many records its manifest has; 0: there is none.
     let manifest = Column<Int>.count("manifest")
 
@@ -56,6 +58,7 @@ extension StateRow<RequestTable> {
             facts.rejected = self.rejected
             facts.unidentified = self.unidentified
             facts.newest = self.newest
+            facts.token = self.token
             facts.last = self.last
             return facts
         }
@@ -73,6 +76,7 @@ extension StateRow<RequestTable> {
             self.unidentified = newValue?.unidentified ?? 0
             self.newest = newValue?.newest
             self.last = newValue?.last
+            self.token = newValue?.token
         }
     }
 

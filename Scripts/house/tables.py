@@ -130,6 +130,7 @@ CONFIGURATION_VALUES = {
     "Cursor": {"cursor", "rule"},
     "DaemonConfiguration": {"daemon"},
     "DeletionConfiguration": {"configuration", "deletion"},
+    "DeltaToken": {"token"},
     "DocumentConfiguration": {"document", "documentLimits"},
     "EntityConfiguration": {"configuration", "entity"},
     "FormField": {"field"},
@@ -168,7 +169,10 @@ CONFIGURATION_VALUES = {
 # property: reason why nobody but the reader needs it.
 CONFIGURATION_EXCEPTIONS = {
     "ModelConfiguration.file": "its entities are in `entities`",
+    "DeletionConfiguration.path": "the pipeline asks for the condition that it is of (`condition`)",
+    "DeletionConfiguration.statuses": "the pipeline asks for those in force (`goneStatuses`)",
     "Cursor.origin": "the pipeline asks the kind for it (`tokenOrigin`)",
+    "DeltaToken.origin": "the pipeline asks for what it is (`path`, `header`)",
     "GraphQL.pageInfo": "the pipeline asks the kind for what is in it (`tokenOrigin`, `hasMorePath`)",
     "GraphQL.variable": "the pipeline asks for its place in the body (`parameter`)",
     "Keyset.path": "the pipeline asks the kind for it (`lastRecordPath`)",

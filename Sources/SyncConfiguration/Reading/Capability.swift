@@ -67,30 +67,30 @@ public struct Capability: Sendable, Hashable {
         "auth = { kind = \"oauth2\", grant = \"\(grant)\", \(oauth)\(more) }"
     }
 
-    static let all: [Capability] =
-        authentication + requests + pages + increments + parts
-        + [
-            Capability("key.doubtful", ""), Capability("key.missing", "", key: "\"content\""),
-            Capability("key.parent", parents + "set = { region = \"{parent.name}\" }", key: "[\"region\", \"id\"]"),
-            Capability("key.constant", "set = { region = \"eu\" }", key: "[\"region\", \"id\"]"),
-            Capability("key.computed", "", key: "[\"id\", \"region\"]"),
-            Capability(
-                "key.interval", window + "params = { a = \"{since}\", b = \"{until}\" }\nset = { region = \"{since}\" }", key: "[\"region\", \"id\"]"),
-            Capability("field.parent", parents + "set = { region = \"{parent.name}\" }"),
-            Capability("field.interval", window + "params = { a = \"{since}\", b = \"{until}\" }\nset = { region = \"{since}\" }"),
-            Capability("filter.simple", "filter = [{ path = \"$.type\", equals = \"user\" }]"),
-            Capability("filter.date", "filter = [{ path = \"$.updated_at\", after = \"-90d\" }]"),
-            Capability("rec.wildcard", "records = \"$.groups[*].items\""),
-            Capability("rec.wildcard.end", "records = \"$.items.*\"\nmap_key = \"id\""), Capability("rec.recursive", "records = \"$..items\""),
-            Capability("fmt.ndjson", "format = \"ndjson\""), Capability("fmt.csv", "format = \"csv\""), Capability("fmt.gzip", "unpack = \"gzip\""),
-            Capability("fmt.zip", "unpack = \"zip\""),
-            Capability("err.retry.status", "retry.statuses = [429, 520]"), Capability("err.ignore.status", "empty_statuses = [404]"),
-            Capability("err.fail.body", "fail_if = [{ path = \"$.ok\", equals = false }]"),
-            Capability("err.ignore.body", "ignore_if = [{ path = \"$.ok\", equals = false }]"),
-            Capability("err.retry.body", "retry_if = [{ path = \"$.ok\", equals = false }]"),
-            Capability("err.rate-limited.body", "rate_limited_if = [{ path = \"$.ok\", equals = false }]"),
-            Capability("rate.budget", "rate = { requests = 60, per = \"1m\" }"),
-        ]
+    static let all: [Capability] = [authentication, requests, pages, increments, tokens, parts, deletions, others].flatMap { $0 }
+
+    private static let others = [
+        Capability("key.doubtful", ""), Capability("key.missing", "", key: "\"content\""),
+        Capability("key.parent", parents + "set = { region = \"{parent.name}\" }", key: "[\"region\", \"id\"]"),
+        Capability("key.constant", "set = { region = \"eu\" }", key: "[\"region\", \"id\"]"),
+        Capability("key.computed", "", key: "[\"id\", \"region\"]"),
+        Capability(
+            "key.interval", window + "params = { a = \"{since}\", b = \"{until}\" }\nset = { region = \"{since}\" }", key: "[\"region\", \"id\"]"),
+        Capability("field.parent", parents + "set = { region = \"{parent.name}\" }"),
+        Capability("field.interval", window + "params = { a = \"{since}\", b = \"{until}\" }\nset = { region = \"{since}\" }"),
+        Capability("filter.simple", "filter = [{ path = \"$.type\", equals = \"user\" }]"),
+        Capability("filter.date", "filter = [{ path = \"$.updated_at\", after = \"-90d\" }]"),
+        Capability("rec.wildcard", "records = \"$.groups[*].items\""),
+        Capability("rec.wildcard.end", "records = \"$.items.*\"\nmap_key = \"id\""), Capability("rec.recursive", "records = \"$..items\""),
+        Capability("fmt.ndjson", "format = \"ndjson\""), Capability("fmt.csv", "format = \"csv\""), Capability("fmt.gzip", "unpack = \"gzip\""),
+        Capability("fmt.zip", "unpack = \"zip\""),
+        Capability("err.retry.status", "retry.statuses = [429, 520]"), Capability("err.ignore.status", "empty_statuses = [404]"),
+        Capability("err.fail.body", "fail_if = [{ path = \"$.ok\", equals = false }]"),
+        Capability("err.ignore.body", "ignore_if = [{ path = \"$.ok\", equals = false }]"),
+        Capability("err.retry.body", "retry_if = [{ path = \"$.ok\", equals = false }]"),
+        Capability("err.rate-limited.body", "rate_limited_if = [{ path = \"$.ok\", equals = false }]"),
+        Capability("rate.budget", "rate = { requests = 60, per = \"1m\" }"),
+    ]
 
     private static let authentication = [
         Capability("auth.bearer", "auth = { kind = \"bearer\", token = { env = \"T\" } }"),
@@ -179,9 +179,25 @@ public struct Capability: Sendable, Hashable {
         Capability("inc.two-formats", "incremental = { field = \"$.at\", since = \"since\", format = \"unix\", request_format = \"%F\" }"),
     ]
 
+    private static let tokens = [
+        Capability(
+            "inc.token.link", "incremental = { kind = \"token\", path = \"$.delta\" }\npages = { kind = \"body-link\", path = \"$.next\" }"),
+        Capability("inc.token.query", "incremental = { kind = \"token\", path = \"$.token\", param = \"token\" }"),
+        Capability("inc.token.header", "incremental = { kind = \"token\", header = \"X-Token\", param = \"X-Token\", in = \"header\" }"),
+        Capability("inc.token.body", json("a = 1", "incremental = { kind = \"token\", path = \"$.token\", param = \"/token\", in = \"body\" }")),
+    ]
+
     private static let parts = [
         Capability("part.list", "for_each = { values = [\"a\", \"b\"], as = \"part\" }\nparams = { part = \"{part}\" }"),
         Capability("part.for_each", parents, path: "/{parent.id}/items"),
         Capability("part.grandparent", parents, path: "/{parent.owner.login}/{parent.id}/items"),
+    ]
+
+    private static let deletions = [
+        Capability("deletion.snapshot", "deletion = { detect = \"snapshot\" }"),
+        Capability("deletion.field", "deletion = { detect = \"field\", path = \"$.deleted\" }"),
+        Capability("deletion.field.value", "deletion = { detect = \"field\", path = \"$.state\", in = [\"removed\"] }"),
+        Capability("deletion.records", "deletion = { detect = \"records\" }"),
+        Capability("deletion.gone-status", parents + "deletion = { detect = \"gone-status\" }", path: "/{parent.id}/items"),
     ]
 }

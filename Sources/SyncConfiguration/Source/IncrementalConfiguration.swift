@@ -1,7 +1,7 @@
 public import JSONPaths
 
 /// `incremental`: how a run asks for what has changed since the run before. The place that runs have come to is a value of the records themselves,
-/// the largest of a field that was seen, and each part of a resource has its own.
+/// the largest of a field that was seen, or a token of the service's own, and each part of a resource has its own.
 public struct IncrementalConfiguration: Sendable, Hashable {
     /// What the field holds.
     public enum Kind: Sendable, Hashable {
@@ -9,6 +9,8 @@ public struct IncrementalConfiguration: Sendable, Hashable {
         case time(DateFormat)
         /// `integer`: a number that grows: an ID, a version.
         case integer
+        /// `token`: nothing; the service gives a token at the end of each listing, from which the next run goes on.
+        case token(DeltaToken)
     }
 
     /// Where a run begins that has nothing to go on from.
@@ -47,7 +49,7 @@ public struct IncrementalConfiguration: Sendable, Hashable {
         case fail
     }
 
-    /// `incremental.kind` and `incremental.format`.
+    /// `incremental.kind` and `incremental.format`, or what is said of the token.
     public var kind: Kind
     /// `incremental.field`: where a record holds it; `nil`: runs go on from where the range ended that the run before has asked for.
     public var field: JSONPath?
@@ -78,4 +80,32 @@ public struct IncrementalConfiguration: Sendable, Hashable {
         self.kind = kind
         self.field = field
     }
+}
+
+extension IncrementalConfiguration {
+    /// The token that runs go on from; `nil`: it is none.
+    public var token: DeltaToken? { if case .token(let token) = kind { token } else { nil } }
+}
+
+/// What a service gives at the end of a listing, and takes to list what has changed since: a token, or an address that has it.
+public struct DeltaToken: Sendable, Hashable {
+    /// `incremental.path` or `incremental.header`: where the last page holds it.
+    public var origin: PaginationConfiguration.Cursor.Origin
+    /// `incremental.in`: `query` (the default), `header` or `body`.
+    public var place = PaginationConfiguration.Place.query
+    /// `incremental.param`: the query parameter, the header, or the place in the body that carries it; `nil`: it is the address at which the next run
+    /// begins.
+    public var parameter: String?
+
+    /// An address, unless a parameter is named.
+    public init(from origin: PaginationConfiguration.Cursor.Origin) {
+        self.origin = origin
+    }
+}
+
+extension DeltaToken {
+    /// Where the body of a page holds it; `nil`: a header does.
+    public var path: JSONPath? { if case .path(let path) = origin { path } else { nil } }
+    /// The header of a page that holds it; `nil`: the body does.
+    public var header: String? { if case .header(let header) = origin { header } else { nil } }
 }

@@ -98,7 +98,7 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var limits = LimitsConfiguration()
     /// `parse`: how odd JSON is treated. After a change the pages are read again.
     public var parse = ParsePolicy()
-    /// `deletion`: what becomes of rows no longer listed; by default they stay.
+    /// `deletion`: what becomes of rows that are gone; by default they stay.
     public var deletion = DeletionConfiguration()
 
     /// An enabled resource with the built-in values for everything else; the document is a list of records. Nothing is checked.
@@ -136,43 +136,6 @@ public struct ScheduleConfiguration: Sendable, Hashable {
     public var respectCacheControl = true
     /// Older data makes the resource degraded.
     public var maxAge = MaximumAge.intervals(3)
-
-    /// The built-in values.
-    public init() {}
-}
-
-/// `deletion`: when a row whose record has vanished goes too.
-public struct DeletionConfiguration: Sendable, Hashable {
-    /// How to detect that a record is gone.
-    public enum Detection: String, Sendable, Hashable, CaseIterable {
-        /// Not at all: nothing is ever deleted; the default.
-        case none
-        /// By a complete listing that does not contain the record.
-        case snapshot
-    }
-
-    /// What is done to a row whose record is gone.
-    public enum Action: String, Sendable, Hashable, CaseIterable {
-        /// The row is marked, and removed after ``DeletionConfiguration/purgeAfter``.
-        case tombstone
-        /// The row is removed at once.
-        case delete
-    }
-
-    /// `deletion.detect`, default `none`: nothing is ever deleted.
-    public var detect = Detection.none
-    /// `deletion.action`, default `tombstone`.
-    public var action = Action.tombstone
-    /// Complete runs in a row that must have missed the record.
-    public var confirmRuns = 2
-    /// The largest share of the scope one run may delete, from 0 to 1. Beyond it nothing is deleted.
-    public var maxFraction = 0.10
-    /// The largest number one run may delete. Beyond it nothing is deleted.
-    public var maxCount = 1000
-    /// A complete listing with fewer records is not believed while rows exist.
-    public var minExpected = 1
-    /// `deletion.purge_after`: time from the mark to the removal of a tombstone. Default 30 d.
-    public var purgeAfter = TimeSpan.days(30)
 
     /// The built-in values.
     public init() {}

@@ -111,6 +111,11 @@ struct JournalFormatter: Sendable {
                 "\(scope): page \(page) is taken for one without records (ignore_if)\(message.isEmpty ? "" : ": \(message)")",
                 priority: isNew ? .notice : .debug,
                 fields: Self.fields(scope, run, [("CISTERN_PAGE", "\(page)"), ("CISTERN_HTTP_STATUS", "\(status)")]))
+        case .tokenMissing(let scope, let run, let reason):
+            guard remarks.insert("\(scope.whole) token").inserted else { return nil }
+            return JournalEntry(
+                "\(scope): there is no token to go on from (incremental.path), and the next run asks for everything: \(reason)", priority: .warning,
+                fields: Self.fields(scope, run, [("CISTERN_ERROR", reason)]))
         case .saveFailed(let reason, let cause): return saveFailed(reason, cause)
         case .saveRecovered:
             collapser.reset("save")

@@ -77,7 +77,10 @@ final class EntityMapping: @unchecked Sendable {
     private(set) var lists: [Int] = []
     /// The slots that a new record says something about.
     private(set) var said = SlotSet()
+    /// What of a record says that its object is gone; nil: nothing does.
+    private(set) var deletionSign: DeletionSign?
     let configuration: EntityConfiguration
+    private let deletion: DeletionConfiguration?
 
     /// The slots of the bookkeeping attributes.
     struct Bookkeeping: Sendable {
@@ -91,9 +94,14 @@ final class EntityMapping: @unchecked Sendable {
         let existence: SlotSet
     }
 
-    /// - Parameter nameOfRecord: the attribute that is a record's name, and that records do not say.
-    init(_ configuration: EntityConfiguration, entity: NSEntityDescription, nameOfRecord: String? = nil) {
+    /// - Parameters:
+    ///   - nameOfRecord: the attribute that is a record's name, and that records do not say.
+    ///   - deletion: what the records of a resource may say of deletions; nil: nothing.
+    init(
+        _ configuration: EntityConfiguration, entity: NSEntityDescription, nameOfRecord: String? = nil, deletion: DeletionConfiguration? = nil
+    ) {
         self.configuration = configuration
+        self.deletion = deletion
         self.name = configuration.name
         self.entity = entity
         let layout = entity.layout
@@ -157,6 +165,10 @@ final class EntityMapping: @unchecked Sendable {
                     isOneToOne: isOneToOne, isLeaf: others.isEmpty,
                     isReadFromBothSides: inverse.map { inverse in others.contains { $0.name == inverse.name } } ?? false))
             fields.append(JSONField(relationship.name, paths: paths, capture: .record(destination.plan)))
+        }
+        if let deletion, deletion.isSaid {
+            deletionSign = DeletionSign(field: deletion.condition == nil ? nil : fields.count, test: deletion.test)
+            if let condition = deletion.condition { fields.append(JSONField("deletion", path: condition.path)) }
         }
         plan.define(fields)
         compile()
@@ -249,10 +261,12 @@ package struct ModelMapping: Sendable {
         salt = other.salt
     }
 
-    /// The same for one resource: its records say nothing of properties that are set, or that are their names.
-    func adapted(to resource: ResourceConfiguration) -> ModelMapping {
-        let entity = resource.entity, names = Set(resource.assigned.map(\.name) + (resource.mapKey.map { [$0] } ?? []))
-        guard !names.isEmpty, let found = entities[entity] else { return self }
+    /// As the records of a resource are read: they say nothing of properties that are set, or that are their names, and may say that their objects are
+    /// gone.
+    func reading(_ resource: ResourceConfiguration) -> ModelMapping {
+        let entity = resource.entity, deletion = resource.deletion.isSaid ? resource.deletion : nil
+        let names = Set(resource.assigned.map(\.name) + (resource.mapKey.map { [$0] } ?? []))
+        guard !names.isEmpty || deletion != nil, let found = entities[entity] else { return self }
         var configuration = found.configuration
         for index in configuration.attributes.indices where names.contains(configuration.attributes[index].name) {
             configuration.attributes[index].isRead = false
@@ -260,12 +274,13 @@ package struct ModelMapping: Sendable {
         for index in configuration.relationships.indices where names.contains(configuration.relationships[index].name) {
             configuration.relationships[index].isRead = false
         }
-        let adapted = entities.mapValues { other in
-            other.name == entity
-                ? EntityMapping(configuration, entity: other.entity, nameOfRecord: resource.mapKey)
-                : EntityMapping(other.configuration, entity: other.entity)
-        }
-        return ModelMapping(adapted, like: self)
+        return ModelMapping(
+            entities.mapValues { mapping in
+                let isMeant = mapping.name == entity
+                return isMeant
+                    ? EntityMapping(configuration, entity: mapping.entity, nameOfRecord: resource.mapKey, deletion: deletion)
+                    : EntityMapping(mapping.configuration, entity: mapping.entity)
+            }, like: self)
     }
 
     /// Changes when anything does that decides what a body of this resource becomes: what was read otherwise is read again. It begins with the name
@@ -285,6 +300,7 @@ package struct ModelMapping: Sendable {
         if !resource.filter.isEmpty { parts.append(resource.filter) }
         if let name = resource.mapKey { parts += ["map_key", name] as [Any?] }
         if resource.format != .json || resource.unpacking != nil { parts += [resource.format, resource.unpacking] as [Any?] }
+        if resource.deletion.isSaid { parts += ["deletion", resource.deletion.condition] as [Any?] }
         if let incremental = resource.incremental {
             parts += [incremental.kind, incremental.field, incremental.start, resource.url, resource.parameters, resource.body] as [Any?]
         }

@@ -22,17 +22,21 @@ final class RecordMapper {
     /// The keys of the rows that the page's records are.
     private var seen = KeyCollector()
     /// What the page's records are.
-    private var records: PageRecords
+    var records: PageRecords
     /// Where the record stands that is being read.
-    private var place = 0
+    private(set) var place = 0
+    /// The keys of objects that the page says are gone, and does not list after that.
+    var gone: Set<UniqueKey> = []
+    /// How many of its records say so.
+    var deletions = 0
 
     /// Where the page's records stand, where it was no JSON document.
     var lines: RecordLines?
     let mapping: ModelMapping
-    private let entity: EntityMapping
+    let entity: EntityMapping
     private let isComparable: Bool
-    private let constants: RecordConstants
-    private let context: NSManagedObjectContext
+    let constants: RecordConstants
+    let context: NSManagedObjectContext
     private let now: AttributeValue
     private let run: AttributeValue
     let limits: LimitsConfiguration
@@ -46,7 +50,7 @@ final class RecordMapper {
     /// Whether an object that records hold was another before, or two of them say different things of it.
     private(set) var changesHeld = false
     /// Rows that were removed from lists, and about which the page says nothing else.
-    private(set) var dropped: [NSManagedObjectID] = []
+    var dropped: [NSManagedObjectID] = []
     /// Rows that records of a comparable entity name, list or hold, and that were there.
     private(set) var named: Set<NSManagedObjectID> = []
     var drafts: [Draft.Name: Draft] = [:]
@@ -123,6 +127,8 @@ final class RecordMapper {
             try reject(record, key: nil, ConversionProblem(path: "$", message: found))
             return
         }
+        if entity.deletionSign?.isMet(by: record) == true { return try addDeletion(record) }
+        if !gone.isEmpty, let key = try? entity.key(of: record, constants: constants) { noteListed(key) }
         let hash = Int64(bitPattern: try records.hash(at: place) ^ mapping.salt ^ constants.salt(of: record))
         if let packer, let packed, order.isEmpty, packer.add(record, at: place, hash: hash) {
             try checkCancellation(packer.places.count)
@@ -155,8 +161,11 @@ final class RecordMapper {
         try reject(record, key: try? entity.key(of: record, constants: constants), problem)
     }
 
-    /// Whether records that were packed elsewhere are of use: as long as all of the page's seem to be new.
-    var takesPacked: Bool { packed != nil }
+    /// Whether all of the page's records seem to be new.
+    var isNew: Bool { packed != nil }
+
+    /// Whether records that were packed elsewhere are of use. Not where one of them may be of an object that was said to be gone.
+    var takesPacked: Bool { isNew && gone.isEmpty }
 
     /// Takes records that were packed elsewhere: the next ones of the page.
     func add(_ list: [PackedRecords]) throws {
@@ -171,7 +180,7 @@ final class RecordMapper {
     }
 
     /// Sets a record aside. It is listed all the same: the row with its key is not missing.
-    private func reject(_ record: JSONRecord, key: UniqueKey?, _ problem: ConversionProblem) throws {
+    func reject(_ record: JSONRecord, key: UniqueKey?, _ problem: ConversionProblem) throws {
         records.refuse(place)
         rejectedRecords += 1
         firstRejection = firstRejection ?? problem.message
@@ -276,43 +285,8 @@ final class RecordMapper {
         }
     }
 
-    /// A to-many whose other side is a to-one is written there: the members' rows name the owner.
-    private func joinMembers() throws {
-        for (step, owner) in order.enumerated() where !owner.members.isEmpty && !isUnchanged(owner) {
-            try checkCancellation(step)
-            for (index, members) in owner.members {
-                guard let slot = owner.mapping.relationships[index].inverseSlot, let id = owner.id else { continue }
-                for member in members {
-                    if member.targets.updateValue(owner, forKey: slot) == nil { member.joined.insert(slot) }
-                    if member.stored?[slot].objectID != id { owner.hasOtherMembers = true }
-                }
-                if owner.stored == nil { continue }
-                guard case .toMany(let number) = owner.mapping.relationships[index].place else { continue }
-                let wanted = Set(members.compactMap(\.id))
-                let before = try context.members(of: RelationshipKey(owner: id, toMany: number))
-                let dropped = owner.openLists.contains(index) ? [] : before.filter { !wanted.contains($0) }
-                if !dropped.isEmpty { owner.hasOtherMembers = true }
-                for (id, row) in try context.currentRows(dropped) { drop(id, row, from: slot) }
-            }
-        }
-    }
-
-    /// Removes a member from a list that it is no longer in, unless this batch has something else to say about it.
-    private func drop(_ id: NSManagedObjectID, _ row: RowSnapshot, from slot: Int) {
-        if let key = id.layout.constraints[0].key(of: row), let draft = drafts[Draft.Name(entity: id.entity.number, key: key)] {
-            if draft.targets[slot] == nil {
-                draft.targets[slot] = .some(nil)
-                draft.joined.insert(slot)
-            }
-            return
-        }
-        dropped.append(id)
-        let copy = row.copy()
-        copy.update(slot, to: .null)
-        context.updateRow(id, to: copy, changed: SlotSet([slot]), base: row)
-    }
-
-    private func isUnchanged(_ draft: Draft) -> Bool {
+    /// Whether a row is what a record of its own said, and the record is the same.
+    func isUnchanged(_ draft: Draft) -> Bool {
         guard draft.knowledge == .record, let stored = draft.stored else { return false }
         let slots = draft.mapping.bookkeeping
         return stored[slots.hash] == .int64(draft.hash) && stored[slots.deletedAt].isNull && stored[slots.stub] != .bool(true)
@@ -399,23 +373,5 @@ final class RecordMapper {
             set(slots.run, run)
         }
         if let copy { context.updateRow(id, to: copy, changed: changed, base: stored) }
-    }
-
-    /// To-manys that are kept as pairs.
-    private func writePairs() throws {
-        for (step, owner) in order.enumerated() where !owner.members.isEmpty && !isUnchanged(owner) {
-            try checkCancellation(step)
-            for (index, members) in owner.members {
-                let field = owner.mapping.relationships[index]
-                guard field.inverseSlot == nil || field.isOrdered, case .toMany(let number) = field.place, let id = owner.id else { continue }
-                let key = RelationshipKey(owner: id, toMany: number)
-                let before = owner.stored == nil ? [] : try context.members(of: key)
-                var listed: Set<NSManagedObjectID> = []
-                let named = members.compactMap(\.id) + (owner.openLists.contains(index) ? before : [])
-                let ids = named.filter { listed.insert($0).inserted }
-                if field.isOrdered ? ids != before : listed != Set(before) { owner.hasOtherMembers = true }
-                context.setMembers(of: key, from: before, to: ids)
-            }
-        }
     }
 }

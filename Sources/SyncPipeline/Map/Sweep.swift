@@ -19,6 +19,10 @@ struct Sweep: Sendable {
     }
 
     let configuration: DeletionConfiguration
+    /// The server says that nothing is there any more of what was listed: how large a share that is, and how little is left, shows nothing.
+    var isVanished = false
+    /// What speaks against removing anything, whatever the numbers are; nil: nothing.
+    var objection: String?
 
     /// The run whose listing is judged.
     struct Listing: Sendable {
@@ -51,15 +55,8 @@ struct Sweep: Sendable {
         let released = ripe.intersection(others)
         verdict.missing.forget(released)
         ripe.subtract(released)
+        verdict.deny(&ripe, denials)
         guard !ripe.isEmpty else { return verdict }
-        let denied = Self.denied(ripe, denials)
-        if let first = denied.min(), let denial = denials[first] {
-            verdict.guardName = "on_delete = \"deny\" of \(denial.relationship)"
-            verdict.isDenied = true
-            verdict.held = denied.count
-            ripe.subtract(KeyRuns(denied))
-            if ripe.isEmpty { return verdict }
-        }
         if !isAccepted, let name = guardName(ripe: ripe.count, known: known.count, seen: seen.count) {
             verdict.guardName = name
             verdict.held += ripe.count
@@ -67,6 +64,25 @@ struct Sweep: Sendable {
         }
         verdict.doomed = ripe
         verdict.missing.forget(ripe)
+        return verdict
+    }
+
+    /// What becomes of rows whose own records say that they are gone. One such record is enough, and how large a share they are shows nothing; only how many
+    /// go at once is limited, since what records are asked may be wrong.
+    ///
+    /// - Parameters:
+    ///   - isAccepted: somebody accepted the held deletions.
+    ///   - denials: how the model's rules forbid removing a row.
+    func verdict(gone: KeyRuns, isAccepted: Bool, denials: [Int64: Denial] = [:]) -> Verdict {
+        var verdict = Verdict(), ripe = gone
+        verdict.deny(&ripe, denials)
+        if !isAccepted, ripe.count > configuration.maxCount {
+            verdict.guardName = "max_count = \(configuration.maxCount)"
+            verdict.isDenied = false
+            verdict.held += ripe.count
+        } else {
+            verdict.doomed = ripe
+        }
         return verdict
     }
 
@@ -81,7 +97,7 @@ struct Sweep: Sendable {
     }
 
     /// Those of the rows that may not go, because something would be left without them.
-    private static func denied(_ ripe: KeyRuns, _ denials: [Int64: Denial]) -> Set<Int64> {
+    fileprivate static func denied(_ ripe: KeyRuns, _ denials: [Int64: Denial]) -> Set<Int64> {
         var denied: Set<Int64> = []
         func goes(_ key: Int64) -> Bool { ripe.contains(key) && !denied.contains(key) }
         while true {
@@ -108,13 +124,42 @@ struct Sweep: Sendable {
     /// One row of a small table may go, whatever its share is.
     private var smallest: Double { configuration.maxFraction == 0 ? 0 : 1 }
 
+    /// What speaks against so many parts of those that were asked for being gone: then it may be the service, or the credential, and not they.
+    func objection(toGone gone: Int, ofParts asked: Int) -> String? {
+        Double(gone) > max(smallest, configuration.maxFraction * Double(asked)) ? "max_fraction = \(configuration.maxFraction) of \(asked) parts" : nil
+    }
+
     private func guardName(ripe: Int, known: Int, seen: Int) -> String? {
-        if seen < configuration.minExpected { return "min_expected = \(configuration.minExpected): the list had \(seen)" }
+        if let objection { return objection }
+        if !isVanished, seen < configuration.minExpected { return "min_expected = \(configuration.minExpected): the list had \(seen)" }
         if ripe > configuration.maxCount { return "max_count = \(configuration.maxCount)" }
-        if Double(ripe) > max(smallest, configuration.maxFraction * Double(known)) {
+        if !isVanished, Double(ripe) > max(smallest, configuration.maxFraction * Double(known)) {
             return "max_fraction = \(configuration.maxFraction) of \(known)"
         }
         return nil
+    }
+}
+
+extension Sweep.Verdict {
+    /// Keeps those of the rows that the model's rules hold.
+    fileprivate mutating func deny(_ ripe: inout KeyRuns, _ denials: [Int64: Sweep.Denial]) {
+        let denied = Sweep.denied(ripe, denials)
+        guard let first = denied.min(), let denial = denials[first] else { return }
+        guardName = "on_delete = \"deny\" of \(denial.relationship)"
+        isDenied = true
+        held = denied.count
+        ripe.subtract(KeyRuns(denied))
+    }
+
+    /// This, and what is to be done about rows whose records say that they are gone.
+    func joined(by gone: Sweep.Verdict) -> Sweep.Verdict {
+        var both = self
+        both.doomed.formUnion(gone.doomed)
+        both.missing.forget(gone.doomed)
+        both.guardName = guardName ?? gone.guardName
+        both.isDenied = both.guardName != nil && (guardName == nil || isDenied) && (gone.guardName == nil || gone.isDenied)
+        both.held += gone.held
+        return both
     }
 }
 

@@ -220,7 +220,8 @@ private final class ListPacker: @unchecked Sendable {
                 try reader.read(bytes: bytes, plan: mapping.plan, limits: limits, policies: recipe.policies) { record in
                     let known = records[record.index]
                     let hash = Int64(bitPattern: known.hash ^ recipe.mapping.salt ^ recipe.constants.salt(of: record))
-                    guard record.problem == nil, packer.add(record, at: known.place, hash: hash) else { throw Unusual() }
+                    guard record.problem == nil, mapping.deletionSign?.isMet(by: record) != true, packer.add(record, at: known.place, hash: hash)
+                    else { throw Unusual() }
                     if packer.builder.isFull { try close() }
                 }
             }

@@ -1,5 +1,6 @@
 import Foundation
 import JSONReader
+import NIOHTTP1
 import OpenCoreData
 import SyncConfiguration
 
@@ -77,10 +78,17 @@ struct PageRecipe: Sendable {
 
     /// How new the page's records are; nil: the resource does not ask for it.
     private func span(of page: FetchedPage) throws -> CursorSpan? {
-        guard let incremental = resource.incremental, let plan = incremental.plan else { return nil }
-        var span = CursorSpan()
-        _ = try page.content.read(plan: plan, policies: policies) { record, _ in
-            span.add(record.problem == nil ? incremental.cursor(record[0]) : nil)
+        guard let incremental = resource.incremental, let field = incremental.field else { return nil }
+        var span = CursorSpan(), fields = [JSONField("\(field)", path: field)]
+        let condition = resource.deletion.condition
+        if let condition { fields.append(JSONField("deletion", path: condition.path)) }
+        // A record that says that its object is gone need not say more than the key.
+        func isDeletion(_ record: JSONRecord) -> Bool {
+            resource.deletion.detect == .records || condition?.test.isMet(by: record[1]) == true
+        }
+        _ = try page.content.read(plan: JSONFieldPlan(fields), policies: policies) { record, _ in
+            let isWhole = record.problem == nil, cursor = isWhole ? incremental.cursor(record[0]) : nil
+            if cursor != nil || !(isWhole && isDeletion(record)) { span.add(cursor) }
         }
         return span
     }
@@ -96,6 +104,9 @@ struct PageRecipe: Sendable {
             page: page, pagination: resource.pagination, settings: settings, records: summary.recordCount, cursor: cursor,
             hasMore: said.hasMore, total: said.total, totalPages: said.totalPages)
         if facts.cursor != nil, facts.cursor == cursor { facts.isCursorNumber = isCursorNumber }
+        if let token = resource.incremental?.token {
+            facts.take(token.header.map { page.headers.first(name: $0) } ?? said.token, as: token, from: page.address, settings)
+        }
         facts.unreadable = said.unreadable
         facts.isLoneObject = resource.records == nil && summary.recordList == .singleObject
         facts.isNull = summary.recordList == .null

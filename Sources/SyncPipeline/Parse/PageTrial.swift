@@ -35,6 +35,8 @@ public enum PageTrial {
         public let counts: RecordCounts
         /// The records that would be set aside, at most 1000: position in the page from 0, why, and where in it (empty: no place).
         public let rejected: [(record: Int, reason: String, path: String)]
+        /// How many records say that their objects are gone: nothing is made of them.
+        public let deletions: Int
         /// What would be stored, the resource's own entity first, then the others by name; of each entity up to the limit.
         public let objects: [Object]
         /// Where the listing continues, in words.
@@ -97,7 +99,8 @@ public enum PageTrial {
                     status: page.status,
                     headers: page.headers.map { ($0.name, redactor.redact($0.value)) }, bytes: page.received, duration: page.duration,
                     counts: mapper.counts,
-                    rejected: mapper.rejected.map { ($0.record, $0.reason, $0.path) }, objects: objects, next: next, facts: reading.facts)
+                    rejected: mapper.rejected.map { ($0.record, $0.reason, $0.path) }, deletions: mapper.deletions, objects: objects, next: next,
+                    facts: reading.facts)
             }
             return (make, reading.facts)
         }
@@ -177,7 +180,7 @@ private struct Trial {
 
     /// How pages become objects: of a resource with parts, those of the first.
     func recipe(of resource: ResourceConfiguration) async throws -> PageRecipe {
-        let mapping = mapping.adapted(to: resource)
+        let mapping = mapping.reading(resource)
         let partition = try await firstPart(of: resource) ?? .none, now = clock.wallTime
         let increment = resource.incremental.map { Increment($0, before: nil, isFull: true, now: now) }
         let times = resource.isTimed ? RunTimes(increment?.slice(after: nil), now: now) : nil

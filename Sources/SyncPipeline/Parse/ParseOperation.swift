@@ -15,6 +15,8 @@ struct ParsedPage: Sendable {
     let members: KeyRuns
     /// The rows of records that were set aside: listed, although nothing could be made of them.
     let listed: KeyRuns
+    /// The rows of which its records say that they are gone.
+    let gone: KeyRuns
     /// Rows of other pages' records that this one has changed, by entity.
     let overwritten: [String: Set<Int64>]
     /// The rows of its own records that it has made or changed.
@@ -130,8 +132,12 @@ final class ParseOperation: Operation, @unchecked Sendable {
             packing: input.packing, probe: input.probe.map { $0.mapperProbe(scope) },
             isCancelled: { [weak self] in self?.isCancelled ?? true })
         let facts = reading.facts, mapper = reading.mapper
-        let members = mapper.members
+        let gone = try mapper.goneRows()
+        var members = mapper.members
         if !mapper.outcome.isSound(members, besides: comparison.written) { throw UnsoundComparison() }
+        // Which came later, the record that was left out or the one that says that its object is gone?
+        if !mapper.outcome.unread.intersection(gone).isEmpty { throw UnsoundComparison() }
+        members.subtract(gone)
         // A record that was left out may say otherwise of an object that both hold.
         if mapper.changesHeld, mapper.outcome.unreadCount > 0 { throw UnsoundComparison() }
         // What the page said may have been forgotten since it was compared.
@@ -139,7 +145,11 @@ final class ParseOperation: Operation, @unchecked Sendable {
             throw UnsoundComparison()
         }
         var listed = try mapper.listedRows()
-        listed.subtract(members)
+        listed.subtract(members.union(gone))
+        if mapper.entity.deletionSign != nil {
+            try GoneRows.note(
+                gone, listed: members.union(listed), page: input.requestKey, of: scope, entity: mapper.entity.name, in: worker)
+        }
         // The validators of a partial response are those of the whole: they would say nothing.
         // Which of its records are wanted may be another matter tomorrow, whatever the server says of it.
         let isTimeless = !input.recipe.resource.filter.contains(where: \.dependsOnTime)
@@ -157,7 +167,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
         try quarantine(mapper.rejected, in: worker)
         let page = ParsedPage(
             facts: facts, counts: mapper.counts, rejected: mapper.rejected, firstRejection: mapper.firstRejection, members: members,
-            listed: listed, overwritten: mapper.overwritten, written: mapper.outcome.written, isNew: mapper.takesPacked,
+            listed: listed, gone: gone, overwritten: mapper.overwritten, written: mapper.outcome.written, isNew: mapper.isNew,
             changesHeld: mapper.changesHeld)
         return (page, mapper.dropped, Array(mapper.named))
     }

@@ -10,7 +10,8 @@ struct EntitySharing: Sendable {
 
     init(_ configuration: CisternConfiguration, _ mapping: ModelMapping) {
         self.mapping = mapping
-        for resource in configuration.sources.flatMap(\.resources) {
+        // Records that only say what is gone make nothing of any row.
+        for resource in configuration.sources.flatMap(\.resources) where resource.deletion.detect != .records {
             scopes[resource.entity, default: []].insert(ResourceScope(source: resource.source, resource: resource.name))
         }
         for entity in scopes.keys {
@@ -20,6 +21,7 @@ struct EntitySharing: Sendable {
 
     /// How the records of a resource may be compared with those of its last reading.
     func comparison(of resource: ResourceConfiguration, in scope: ResourceScope) -> RecordComparison {
+        if resource.deletion.detect == .records { return RecordComparison() }
         let entity = resource.entity, held = mapping.held[entity] ?? []
         let isAlone = scopes[entity]?.isSubset(of: [scope]) ?? true
         // Parts may have records of one object.

@@ -77,6 +77,30 @@ extension ListingRun {
             on: environment.fetchQueue)
     }
 
+    /// Takes in why the run ends.
+    func stop(_ tally: inout RunTally, after outcome: FetchOutcome) {
+        // The status of an earlier page says nothing about a request that got no response.
+        if let error = outcome.error { tally.status = error.status }
+        tally.error = outcome.error.map { "\($0)" }
+        tally.failure = outcome.error.map { RunFailure($0) }
+        tally.outcome = .failed
+        switch outcome {
+        case .parked(let until, _):
+            tally.outcome = .parked
+            tally.parkedUntil = until
+            environment.observe(.parked(scope: scope, until: until))
+        case .authenticationRejected(let error):
+            environment.observe(.authenticationRejected(scope: scope, url: error.url, status: error.status ?? 401))
+        case .refused(let error):
+            var isAddress = false
+            if case .refused = error.kind { isAddress = true }
+            environment.observe(.refused(scope: scope, url: error.url, reason: "\(error)", isAddress: isAddress))
+        case .cancelled: tally.outcome = .cancelled
+        case .page, .notModified, .leftAlone, .failed: break
+        }
+        tally.parkedUntil = outcome.notBefore ?? tally.parkedUntil
+    }
+
     /// The server told another resource to leave it alone. Waits, or parks the run and returns false if that takes too long for a run.
     func mayWait(until: Date, _ tally: inout RunTally) async throws -> Bool {
         let wait = environment.clock.wallTime.duration(to: until)
@@ -165,6 +189,18 @@ extension ListingRun {
         }
         if try StoredManifest.forget(scope, in: worker) { try worker.save() }
         return false
+    }
+
+    /// An unchanged page says of deletions what it said: that counts where other pages have said something else meanwhile.
+    func noteGoneAgain(_ request: PageRequest, _ tally: RunTally) async throws {
+        guard let entity = prepared.mapping.entities[resource.entity], entity.deletionSign != nil,
+            tally.sawGone || tally.pages > tally.notModified
+        else { return }
+        let scope = scope
+        try await environment.workers.run { worker in
+            try GoneRows.noteAgain(page: request.key, of: scope, entity: entity.name, in: worker)
+            try worker.save()
+        }
     }
 
     /// A server may give the same body a new tag: otherwise every later request would send the old one, and get a 200.

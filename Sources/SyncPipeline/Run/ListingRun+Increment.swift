@@ -7,10 +7,13 @@ extension ListingRun {
     /// What there is to ask for; nil: the resource asks for everything each time.
     func increment(_ state: RunState, _ now: Date, acceptsDeletes: Bool) -> Increment? {
         guard let configuration = resource.incremental else { return nil }
-        // Only a listing of everything shows what is gone, and only a reading of everything what records are under other rules.
-        let mayDelete = acceptsDeletes || state.mayDelete
+        // Only a listing of everything shows what is gone, unless records say it, and only a reading of everything what records are under other
+        // rules.
+        let mayDelete = (acceptsDeletes || state.mayDelete) && !resource.deletion.isOnlySaid
         let isFull = isFull || mayDelete || isListingDue(configuration, state, now) || state.fingerprint != fingerprint
-        return Increment(configuration, before: state.cursor, isFull: isFull, now: now)
+        // An address that a service gave may lead where it must not any more.
+        let before = state.cursor.flatMap { configuration.token == nil || prepared.begins(with: $0) ? $0 : nil }
+        return Increment(configuration, before: before, isFull: isFull, now: now)
     }
 
     /// Whether everything is to be listed again. One that does not come to its end leaves room for what has changed.
@@ -35,7 +38,7 @@ extension ListingRun {
             try await readSteps(&tally, begin, begin.step, stored: begin.stored)
         } catch let rejection as CursorRejection {
             guard let increment = begin.step.increment else { throw rejection }
-            environment.observe(.cursorRejected(scope: scope, run: id, cursor: increment.before?.text ?? "", status: rejection.status ?? 0))
+            environment.observe(.cursorRejected(scope: scope, run: id, cursor: increment.before?.words ?? "", status: rejection.status ?? 0))
             try await readSteps(&tally, begin, firstStep(increment.full, increment.now), stored: nil)
         }
     }
@@ -43,6 +46,9 @@ extension ListingRun {
     private func readSteps(_ tally: inout RunTally, _ begin: Beginning, _ first: Step, stored: KnownPage?) async throws {
         var step = first, stored = stored
         tally.isIncrement = first.increment?.isFull == false
+        // Records that say no time may be again what they were when everything was listed last, while their rows are what they were in between: a page
+        // that has not changed since then says nothing of these.
+        if let increment = first.increment, increment.isFull, increment.configuration.token != nil { tally.isReadAnew = true }
         while true {
             guard let end = try await readPages(&tally, number: begin.state.number, step, first: stored) else { return }
             stored = nil
@@ -56,9 +62,17 @@ extension ListingRun {
             tally.end(end, limits: resource.limits)
             if tally.isCaughtUp {
                 tally.cursor = .set(increment.cursor(after: tally, last: slice))
+                if let token = increment.configuration.token, tally.token == nil { tellMissing(token, tally) }
             }
             return
         }
+    }
+
+    /// The next run has nothing to go on from.
+    private func tellMissing(_ token: DeltaToken, _ tally: RunTally) {
+        let place = token.path.map { "at \($0)" } ?? "in the header \(token.header ?? "")"
+        let refusal = tally.refusedToken.map { ": \($0)" } ?? ""
+        environment.observe(.tokenMissing(scope: scope, run: id, reason: "the last page has none \(place)\(refusal)"))
     }
 
     /// Whether a server does not take where a run begins to ask.
@@ -83,7 +97,7 @@ extension ListingRun {
             throw SyncError.page(
                 "\(scope): page \(page): \(span.missing) of \(facts.records) records have no \(field) (incremental.on_missing = \"fail\")")
         }
-        if facts.records > 0, span.newest == nil { environment.observe(.cursorMissing(scope: scope, run: id, page: page, field: field)) }
+        if span.missing > 0, span.newest == nil { environment.observe(.cursorMissing(scope: scope, run: id, page: page, field: field)) }
         if let disorder = increment.disorder(span, after: tally.lastCursor) {
             // What was noted on the way relied on the order.
             tally.cursor = .set(increment.before)

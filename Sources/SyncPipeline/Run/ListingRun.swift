@@ -20,6 +20,8 @@ final class ListingRun: Sendable {
     let prepared: PreparedResource
     private let progressState: Mutex<Progress>
     let knowledge = Mutex(Knowledge())
+    /// What it has to conclude from still.
+    let gone = Mutex<Gone?>(nil)
 
     /// - Parameters:
     ///   - id: that of its run.
@@ -51,7 +53,7 @@ final class ListingRun: Sendable {
     }
 
     /// Nobody is told that a part begins, and it waits for no save: its run does.
-    private var isPart: Bool { part != nil }
+    var isPart: Bool { part != nil }
     /// Whether the limits between polls count from its first request.
     var beginsPoll: Bool { part?.isFirst != false }
 
@@ -79,6 +81,7 @@ final class ListingRun: Sendable {
             if let part { begin.state.number = part.number }
             state = begin.state
             tally.mayCompare = begin.mayCompare
+            tally.sawGone = begin.state.hasGone
             tally.isReadAnew =
                 begin.mustRead
                 || resource.deletion.detect == .snapshot && begin.step.increment?.isFull != false
@@ -88,6 +91,8 @@ final class ListingRun: Sendable {
             tally.outcome = .cancelled
         } catch SyncError.cancelled {
             tally.outcome = .cancelled
+        } catch let vanishing as Vanishing {
+            if let waiting = await vanish(&tally, vanishing, state, startedAt) { return waiting }
         } catch {
             tally.fail(error)
         }
@@ -121,7 +126,10 @@ final class ListingRun: Sendable {
     private func loadBegin(_ now: Date, acceptsDeletes: Bool) async throws -> Beginning {
         try await environment.workers.run { [self] worker in
             let (mayCompare, mustRead) = try mayCompare(in: worker)
-            let state = try RunState.load(scope: scope, entity: resource.entity, in: worker)
+            var state = try RunState.load(scope: scope, entity: resource.entity, in: worker)
+            if let entity = prepared.mapping.entities[resource.entity], entity.deletionSign != nil {
+                state.hasGone = try GoneRows.areThere(of: scope, entity: entity.name, in: worker)
+            }
             let step = try firstStep(increment(state, now, acceptsDeletes: acceptsDeletes), now)
             let stored = try (step.listing.pagination?.request.key).map { ($0, try storedRequest($0, in: worker)) }
             return Beginning(state: state, mayCompare: mayCompare, mustRead: mustRead, step: step, stored: stored)
@@ -227,14 +235,17 @@ final class ListingRun: Sendable {
                     continue
                 }
                 known.span = resource.incremental.flatMap { CursorSpan(of: known, $0.kind) }
+                if let token = resource.incremental?.token { known.renewToken(token, by: unmodified, settings) }
                 facts = known
                 tally.take(unmodified, request: request.key, facts: known, stored: stored)
                 try await renew(stored, by: unmodified, request: request)
+                try await noteGoneAgain(request, tally)
                 environment.observe(.pageNotModified(scope: scope, run: id, page: page))
             case .leftAlone:
                 continue
             default:
                 if rejectsCursor(outcome, step, tally) { throw CursorRejection(status: outcome.error?.status) }
+                if saysGone(outcome, tally) { throw Vanishing(outcome: outcome) }
                 stop(&tally, after: outcome)
                 return nil
             }
@@ -297,29 +308,6 @@ final class ListingRun: Sendable {
         return facts
     }
 
-    private func stop(_ tally: inout RunTally, after outcome: FetchOutcome) {
-        // The status of an earlier page says nothing about a request that got no response.
-        if let error = outcome.error { tally.status = error.status }
-        tally.error = outcome.error.map { "\($0)" }
-        tally.failure = outcome.error.map { RunFailure($0) }
-        tally.outcome = .failed
-        switch outcome {
-        case .parked(let until, _):
-            tally.outcome = .parked
-            tally.parkedUntil = until
-            environment.observe(.parked(scope: scope, until: until))
-        case .authenticationRejected(let error):
-            environment.observe(.authenticationRejected(scope: scope, url: error.url, status: error.status ?? 401))
-        case .refused(let error):
-            var isAddress = false
-            if case .refused = error.kind { isAddress = true }
-            environment.observe(.refused(scope: scope, url: error.url, reason: "\(error)", isAddress: isAddress))
-        case .cancelled: tally.outcome = .cancelled
-        case .page, .notModified, .leftAlone, .failed: break
-        }
-        tally.parkedUntil = outcome.notBefore ?? tally.parkedUntil
-    }
-
     func step(_ change: (inout Progress) -> Void) {
         progressState.withLock { progress in
             progress.steps += 1
@@ -329,22 +317,22 @@ final class ListingRun: Sendable {
 
     // MARK: Conclusions
 
-    private func conclude(
-        _ tally: RunTally, state: RunState?, startedAt: Date, isWaitedFor: Bool, acceptsDeletes: Bool
+    /// - Parameter objection: what speaks against believing that a part is gone.
+    func conclude(
+        _ tally: RunTally, state: RunState?, startedAt: Date, isWaitedFor: Bool, acceptsDeletes: Bool, objection: String? = nil
     ) async -> Conclusion {
         var tally = tally
-        var verdict = Sweep.Verdict(), known = 0
+        var verdict = Sweep.Verdict(), known = 0, held = tally.isIncrement ? state?.heldDeletes ?? 0 : 0
         if let state, let entity = prepared.mapping.entities[resource.entity] {
             let record = RunRecord(
                 run: id, scope: scope, cause: cause, mapping: environment.mapping, entity: entity, deletion: resource.deletion, tally: tally,
                 state: state,
                 startedAt: startedAt, endedAt: environment.clock.wallTime, acceptsDeletes: acceptsDeletes,
-                fingerprint: fingerprint, isPart: isPart, isIncremental: resource.incremental != nil)
+                fingerprint: fingerprint, isPart: isPart, isIncremental: resource.incremental != nil, objection: objection)
             do {
                 if record.isNeeded {
                     let written = try await write(record)
-                    verdict = written.verdict
-                    known = written.known
+                    (verdict, known, held) = (written.verdict, written.known, written.heldDeletes)
                     tally.counts.deleted += written.deleted
                     // Once more: a page that names what is gone may have been saved meanwhile.
                     if !written.erased.isEmpty {
@@ -354,7 +342,7 @@ final class ListingRun: Sendable {
                         }
                     }
                     let isStopping = tally.outcome == .cancelled || progress.mustStop
-                    if isStopping { return conclusion(tally, verdict, startedAt, heldBefore: state.heldDeletes) }
+                    if isStopping { return conclusion(tally, verdict, startedAt, held: held) }
                     if !isPart {
                         step { $0.waitsForDisk = true }
                         try await environment.commit(isHurried: isWaitedFor || progress.isHurried)
@@ -372,7 +360,7 @@ final class ListingRun: Sendable {
             environment.observe(
                 .deletesHeld(scope: scope, run: id, count: verdict.held, known: known, guardName: guardName))
         }
-        return conclusion(tally, verdict, startedAt, heldBefore: state?.heldDeletes ?? 0)
+        return conclusion(tally, verdict, startedAt, held: held)
     }
 
     private func write(_ record: RunRecord) async throws -> RunRecord.Outcome {
@@ -385,13 +373,13 @@ final class ListingRun: Sendable {
         return written
     }
 
-    private func conclusion(_ tally: RunTally, _ verdict: Sweep.Verdict, _ startedAt: Date, heldBefore: Int) -> Conclusion {
+    func conclusion(_ tally: RunTally, _ verdict: Sweep.Verdict, _ startedAt: Date, held: Int) -> Conclusion {
         let report = RunReport(
             run: id, scope: scope, cause: cause, startedAt: startedAt, endedAt: environment.clock.wallTime, outcome: tally.outcome,
             isComplete: tally.isComplete && !tally.isIncrement, pages: tally.pages, notModifiedPages: tally.notModified, bytes: tally.bytes,
             counts: tally.counts, httpStatus: tally.status, error: tally.error, failure: tally.failure)
         return Conclusion(
-            report: report, parkedUntil: tally.parkedUntil, pacing: tally.pacing, heldDeletes: tally.isIncrement ? heldBefore : verdict.held,
+            report: report, parkedUntil: tally.parkedUntil, pacing: tally.pacing, heldDeletes: held,
             guardName: verdict.guardName, isCaughtUp: tally.isCaughtUp)
     }
 }

@@ -56,7 +56,8 @@ struct Partition: Sendable {
         if incremental?.requestFormat == nil, case .time(let own)? = incremental?.kind { format = own }
         result.values[Template.Reference(alias: "now")] = .time(times.now.timeIntervalSinceReferenceDate, format)
         switch times.since {
-        case nil: break
+        // A token stands in no template: what carries it is known.
+        case nil, .token?: break
         case .time(let seconds)?: result.values[Template.Reference(alias: "since")] = .time(seconds, format)
         case .integer(let value)?: result.values[Template.Reference(alias: "since")] = .text("\(value)")
         }

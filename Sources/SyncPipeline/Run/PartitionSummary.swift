@@ -31,7 +31,7 @@ struct PartitionSummary: Sendable {
     private var completeParts = 0
     private var partsCaughtUp = 0
     /// How many were tried, those that cannot be asked for included.
-    private var tried = 0
+    private(set) var tried = 0
     /// What went wrong with parts: how many, and the first of it.
     private var failures = Troubles()
     /// Parts that the server says are not there.
@@ -75,7 +75,8 @@ struct PartitionSummary: Sendable {
         case .succeeded:
             if report.isComplete { completeParts += 1 }
             if conclusion.isCaughtUp { partsCaughtUp += 1 }
-            failuresInARow = 0
+            // What is concluded after the last part was tried changes nothing of why it was the last.
+            if !isOver { failuresInARow = 0 }
         case .incomplete:
             incomplete.add(partition, report.error, report.failure)
             failuresInARow = 0

@@ -25,7 +25,7 @@ struct PreparedResource: Sendable {
     }
 
     init(_ resource: ResourceConfiguration, comparison: RecordComparison, _ environment: SyncRun.Environment) {
-        let mapping = environment.mapping.adapted(to: resource)
+        let mapping = environment.mapping.reading(resource)
         var constants: Result<RecordConstants, SyncError> = .success(RecordConstants())
         if resource.partitions == nil, let entity = mapping.entities[resource.entity] {
             constants = Result { () throws(SyncError) in
@@ -82,21 +82,43 @@ struct PreparedResource: Sendable {
         if timed.resource.assigned.contains(where: \.template.isTimed), let entity = mapping.entities[resource.entity] {
             constants = .success(try timed.partition.constants(of: entity, among: mapping, for: timed.resource, at: times))
         }
-        return try PreparedResource(self, filled: timed.resource.filled(for: timed.partition, at: times), constants, environment)
+        return try PreparedResource(
+            self, filled: timed.resource.filled(for: timed.partition, at: times), constants, since: times.since, environment)
+    }
+
+    /// Whether a run can go on from what a service gave.
+    func begins(with token: String) -> Bool {
+        guard let settings = try? settings.get() else { return false }
+        return Self.start(of: resource, settings, since: .token(token)) != nil
+    }
+
+    /// Where a listing begins; nil: there is no place for the token, or it must not be followed.
+    private static func start(of resource: ResourceConfiguration, _ settings: FetchSettings, since: SyncCursor?) -> ListingStart? {
+        let start = ListingStart(address: settings.first, method: resource.method, body: resource.body)
+        guard case .token(let text)? = since, let token = resource.incremental?.token else { return start }
+        return start.since(text, token, settings)
     }
 
     private init(
-        _ other: PreparedResource, filled resource: ResourceConfiguration, _ constants: Result<RecordConstants, SyncError>,
+        _ other: PreparedResource, filled resource: ResourceConfiguration, _ constants: Result<RecordConstants, SyncError>, since: SyncCursor?,
         _ environment: SyncRun.Environment
-    ) {
+    ) throws(SyncError) {
         self.resource = resource
         mapping = other.mapping
         self.constants = constants
         fingerprint = other.fingerprint
         comparison = other.comparison
         timed = nil
-        settings = FetchSettings.result(resource, environment)
-        pagination = (try? settings.get()).map { Pagination(resource, first: $0.first) }
+        let result = FetchSettings.result(resource, environment)
+        settings = result
+        guard let found = try? result.get() else {
+            pagination = nil
+            return
+        }
+        guard let start = Self.start(of: resource, found, since: since) else {
+            throw SyncError.page("\(resource.scope): there is no place for the token of the last run")
+        }
+        pagination = Pagination(resource, start: start)
     }
 }
 

@@ -22,6 +22,8 @@ struct RunRecord: Sendable {
     let isPart: Bool
     /// Runs may ask for what has changed.
     let isIncremental: Bool
+    /// What speaks against believing that a part is gone.
+    var objection: String?
 
     /// For how many runs that did not reach the end of the listing pages are remembered.
     private static let unfinished: Int64 = 3
@@ -31,13 +33,16 @@ struct RunRecord: Sendable {
     /// A run that found everything unchanged records nothing: what it learnt is in memory, and losing it costs one conditional request. One that had to
     /// ask for everything says that it did, so that the next one need not.
     var isNeeded: Bool {
-        tally.wroteAnything || movesCursor || isIncremental && !tally.isIncrement || state.mustWrite(tally.outcome)
+        tally.wroteAnything || movesCursor || isIncremental && !tally.isIncrement && !tally.isGone || state.mustWrite(tally.outcome)
+            || state.hasGone
             || RunConclusion.isDue(tally, state: state, deletion: deletion, endedAt: endedAt)
     }
 
     /// What was written.
     struct Outcome: Sendable {
         let verdict: Sweep.Verdict
+        /// How many deletions are held back from now on.
+        let heldDeletes: Int
         /// How many rows the resource vouched for before.
         let known: Int
         /// How many rows were removed for being missing.
@@ -51,7 +56,7 @@ struct RunRecord: Sendable {
     }
 
     /// Whether rows may go: then what other resources vouch for must not change meanwhile.
-    var mayRemove: Bool { tally.isListing || mayPurge }
+    var mayRemove: Bool { tally.isListing || mayPurge || entity.deletionSign != nil }
 
     /// Whether tombstones that are old enough go, although nothing is missing for certain.
     private var mayPurge: Bool {
@@ -71,8 +76,10 @@ struct RunRecord: Sendable {
     /// - Parameter willSave: called in between.
     func write(in worker: NSManagedObjectContext, willSave: () -> Void = {}) throws -> Outcome {
         let stored = try StoredKeys.entries(of: scope, in: worker)
+        let said = entity.deletionSign == nil ? [] : GoneRows.load(of: entity.name, among: stored)
         var tally = tally
         tally.see(try vouched(stored))
+        tally.lose(said)
         let seen = tally.seen
         // What it had parts for it lists itself now: what they vouched for is its own to judge.
         let former = try isPart ? [] : ResourceTable.parts(of: scope, in: worker)
@@ -83,32 +90,63 @@ struct RunRecord: Sendable {
             collected.add(try RunState.members(among: theirs, scope: part.scope, entity: entity.name, in: worker))
             if tally.isListing { inherited += try forget(part, theirs, in: worker) }
         }
-        let members = collected.keys
+        let known = collected.keys, members = known.subtracting(said)
         // What has not changed is not listed by a run that asks for what has.
         let absent = tally.isIncrement ? [] : members.subtracting(seen)
         let isLive = try entity.rows(absent, in: worker).filter { $1[entity.bookkeeping.deletedAt].isNull }
         let live = members.subtracting(absent).union(KeyRuns(isLive.keys.lazy.map(\.key)))
         let others = tally.isListing ? try RunState.vouched(among: absent, of: entity.name, byOthersThan: scope, in: worker) : []
+        let isSwept = tally.isListing && (deletion.detect == .snapshot || tally.isGone)
         let conclusion = RunConclusion(
             tally, state: state, deletion: deletion,
             RunConclusion.Circumstances(
-                live: live, others: others, denials: tally.isListing ? try denials(isLive, in: worker) : [:], isAccepted: acceptsDeletes,
-                endedAt: endedAt))
-        var missing = conclusion.verdict.missing
+                live: live, others: others, denials: isSwept ? try denials(isLive, in: worker) : [:], objection: objection,
+                isAccepted: acceptsDeletes, endedAt: endedAt))
+        let (gone, held) = try judge(said, in: worker)
+        let verdict = conclusion.verdict.joined(by: gone)
+        var missing = verdict.missing
         for theirs in inherited { missing.inheritTombstones(of: theirs) }
-        let (deleted, gone) = conclusion.isListing || mayPurge ? try sweep(conclusion.verdict, &missing, in: worker) : ([], [:])
-        try writeResource(conclusion, missing, count: tally.isIncrement ? conclusion.members.count : seen.count, in: worker)
-        let forgotten = try forgetRequests(stored, isListing: conclusion.isListing, in: worker)
+        let removes = conclusion.isListing || mayPurge || !gone.doomed.isEmpty
+        let (deleted, buried) = removes ? try sweep(verdict, &missing, in: worker) : ([], [:])
+        GoneRows.keep(held, of: entity.name, among: stored, in: worker)
+        let heldDeletes = self.heldDeletes(conclusion, verdict, gone)
+        let remaining = conclusion.members.union(held), count = tally.isIncrement || tally.isGone ? remaining.count : seen.count
+        try writeResource(conclusion, verdict, missing, members: remaining, count: count, heldDeletes: heldDeletes, in: worker)
+        let forgotten = try forgetRequests(stored, isListing: conclusion.isListing, gone: said.subtracting(held), in: worker)
         try tidyQuarantine(isListing: conclusion.isListing, in: worker)
         if !isPart { try writeRun(deleted: deleted.count, in: worker) }
-        let removed = goneRows(gone, in: worker)
+        let removed = goneRows(buried, in: worker)
         try forgetCursors(besides: removed, in: worker)
         let erased = Set(worker.deletedObjects.compactMap { $0.entity.name }.filter { mapping.entities[$0] != nil })
         try forgetPages(naming: erased, in: worker)
         willSave()
         try worker.save()
         return Outcome(
-            verdict: conclusion.verdict, known: members.count, deleted: deleted.count, removed: removed, erased: erased, forgotten: forgotten)
+            verdict: verdict, heldDeletes: heldDeletes, known: known.count, deleted: deleted.count, removed: removed, erased: erased,
+            forgotten: forgotten)
+    }
+
+    /// What becomes of the rows whose records say that they are gone, and those of them that stay for now.
+    private func judge(_ said: KeyRuns, in worker: NSManagedObjectContext) throws -> (verdict: Sweep.Verdict, held: KeyRuns) {
+        if said.isEmpty { return (Sweep.Verdict(), []) }
+        var live = try entity.rows(said, in: worker).filter { $1[entity.bookkeeping.deletedAt].isNull }
+        if deletion.detect != .records {
+            // As with what a listing lacks: a row belongs to every resource that lists it. A list of what is gone speaks for all of them.
+            let others = try RunState.vouched(
+                among: KeyRuns(live.keys.lazy.map(\.key)), of: entity.name, byOthersThan: scope, in: worker)
+            live = live.filter { !others.contains($0.key.key) }
+        }
+        let gone = KeyRuns(live.keys.lazy.map(\.key))
+        let verdict = Sweep(configuration: deletion).verdict(
+            gone: gone, isAccepted: acceptsDeletes || state.mayDelete, denials: try denials(live, in: worker))
+        return (verdict, gone.subtracting(verdict.doomed))
+    }
+
+    /// How many deletions are held back from now on. What a listing lacked is known until the next one.
+    private func heldDeletes(_ conclusion: RunConclusion, _ verdict: Sweep.Verdict, _ gone: Sweep.Verdict) -> Int {
+        if conclusion.isListing { return verdict.held }
+        guard entity.deletionSign != nil else { return state.heldDeletes }
+        return deletion.detect == .snapshot ? max(state.heldDeletes, gone.held) : gone.held
     }
 
     /// Rows that went with others may come back with them, and whoever lists them has to ask for them then: not only for what has changed.
@@ -141,7 +179,6 @@ struct RunRecord: Sendable {
     private func denials(
         _ rows: [NSManagedObjectID: RowSnapshot], in worker: NSManagedObjectContext
     ) throws -> [Int64: Sweep.Denial] {
-        guard deletion.detect == .snapshot else { return [:] }
         let rules = DeleteRules(mapping: mapping, context: worker)
         return try rows.reduce(into: [:]) { denials, row in
             denials[row.key.key] = try rules.denial(of: row.key, row.value, forGood: deletion.action == .delete)
@@ -200,18 +237,19 @@ struct RunRecord: Sendable {
     }
 
     private func writeResource(
-        _ conclusion: RunConclusion, _ missing: MissingKeys, count: Int, in worker: NSManagedObjectContext
+        _ conclusion: RunConclusion, _ verdict: Sweep.Verdict, _ missing: MissingKeys, members: KeyRuns, count: Int, heldDeletes: Int,
+        in worker: NSManagedObjectContext
     ) throws {
         var row = try ResourceTable.row(of: scope, in: worker)
-        let verdict = conclusion.verdict
-        try StoredKeys.set(conclusion.members.data, .members, of: scope, in: worker)
+        try StoredKeys.set(members.data, .members, of: scope, in: worker)
         // That nothing is missing is stored, too: each poll asks, and finds a row it knows without asking the store.
         try StoredKeys.set(missing.data ?? Data(), .missing, of: scope, in: worker)
         row.listing = conclusion.leavesNothingOpen ? tally.listing : nil
         row.mapping = fingerprint
+        row.heldDeletes = heldDeletes
+        // What records say needs no listing to be accepted for.
+        if conclusion.isListing || deletion.isOnlySaid && tally.isCaughtUp, verdict.guardName == nil || verdict.isDenied { row.mayDelete = false }
         if conclusion.isListing {
-            row.heldDeletes = verdict.held
-            if verdict.guardName == nil || verdict.isDenied { row.mayDelete = false }
             row.completeAt = endedAt
             row.completeRun = state.number
         }
@@ -229,18 +267,29 @@ struct RunRecord: Sendable {
     }
 
     /// Forgets pages that are no longer in the listing, and what the others vouched for before it. For a listing that never ends, the pages of the
-    /// last runs are kept, in case they are requested again; the resource itself vouches for the rows of the others.
-    private func forgetRequests(_ stored: [StoredKeys.Entry], isListing: Bool, in worker: NSManagedObjectContext) throws -> Set<String> {
+    /// last runs are kept, in case they are requested again; the resource itself vouches for the rows of the others. So it does for those of a page
+    /// that has a row which is gone: if the page comes again, it is read.
+    private func forgetRequests(
+        _ stored: [StoredKeys.Entry], isListing: Bool, gone: KeyRuns, in worker: NSManagedObjectContext
+    ) throws -> Set<String> {
         var forgotten: Set<String> = []
+        func hasGone(_ entry: StoredKeys.Entry) -> Bool { !gone.isEmpty && entry.keys?.intersection(gone).isEmpty == false }
+        let outdated = Set(stored.filter { $0.kind == .members && hasGone($0) }.map(\.request))
         for row in try StateRow<RequestTable>.all(where: [.isEqual(\.scope, "\(scope)")], in: worker) {
-            guard !tally.requestKeys.contains(row.request) else { continue }
-            guard isListing || (row.run > state.completeRun && row.run <= state.number - Self.unfinished) else { continue }
+            if !outdated.contains(row.request) {
+                guard !tally.requestKeys.contains(row.request) else { continue }
+                guard isListing || (row.run > state.completeRun && row.run <= state.number - Self.unfinished) else { continue }
+            }
             forgotten.insert(row.request)
             if row.manifest > 0 { try StoredManifest.delete(ofPage: row.request, scope: row.scope, in: worker) }
             row.delete(in: worker)
         }
-        for entry in stored where !entry.request.isEmpty {
-            if forgotten.contains(entry.request) || (isListing && entry.kind == .previous) { entry.delete(in: worker) }
+        for entry in stored where !entry.request.isEmpty && entry.kind != .gone {
+            if forgotten.contains(entry.request) || (isListing && entry.kind == .previous) {
+                entry.delete(in: worker)
+            } else if entry.kind == .previous, hasGone(entry), let keys = entry.keys {
+                entry.replace(by: keys.subtracting(gone), in: worker)
+            }
         }
         return forgotten
     }

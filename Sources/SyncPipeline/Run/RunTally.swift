@@ -14,8 +14,12 @@ struct RunTally: Sendable {
     var failure: RunFailure?
     var parkedUntil: Date?
     /// The rows listed by the pages that the run read; `unmodified` gives those of the others.
-    var seen: KeyRuns { collected.keys }
+    var seen: KeyRuns { collected.keys.subtracting(gone) }
     private var collected = KeyCollector()
+    /// Rows of which records say that they are gone: nobody lists these, whatever other pages say.
+    private(set) var gone: KeyRuns = []
+    /// A page that it read has such records, or one of a run before that removed none.
+    var sawGone = false
     /// The rows of its records that it has made or changed.
     var written: KeyRuns { changed.keys }
     private var changed = KeyCollector()
@@ -45,6 +49,8 @@ struct RunTally: Sendable {
     var mayCompare = false
     /// Of each page that was read it seemed to the end that its records had no rows.
     private(set) var isNew = true
+    /// The server said that nothing is there any more of what was listed.
+    private(set) var isGone = false
     /// It asks for what has changed, and not for everything: what it does not list may be there all the same.
     var isIncrement = false
     /// The newest of its records.
@@ -55,6 +61,10 @@ struct RunTally: Sendable {
     private(set) var isTrusted = true
     /// The last of its records that says how new it is.
     var lastCursor: SyncCursor?
+    /// What the last page gave for the next run to go on from; nil: nothing.
+    private(set) var token: String?
+    /// Why there is none, where the page named one.
+    private(set) var refusedToken: String?
     /// It was said that the server sends what it was not asked for.
     var isIgnoranceTold = false
     /// How far runs have come with it.
@@ -86,6 +96,7 @@ struct RunTally: Sendable {
         badRecords += page.facts.rejected
         see(page.members)
         see(page.listed)
+        sawGone = sawGone || !page.gone.isEmpty
         // What other pages say of an object that records hold may be another thing.
         if page.changesHeld { mayCompare = false }
         if mayCompare { changed.add(page.written) }
@@ -95,6 +106,9 @@ struct RunTally: Sendable {
 
     /// Takes in that these rows are listed.
     mutating func see(_ keys: KeyRuns) { collected.add(keys) }
+
+    /// Takes in that the records of these rows say that they are gone.
+    mutating func lose(_ keys: KeyRuns) { gone.formUnion(keys) }
 
     /// Takes in an unchanged page.
     mutating func take(_ page: UnmodifiedPage, request: String, facts: PageFacts, stored: StoredRequest) {
@@ -128,13 +142,24 @@ struct RunTally: Sendable {
         self.error = error.inWords
     }
 
-    /// Takes in that a page was read as it should be, or not.
+    /// Takes in that a page was read as it should be, or not. What the last one gives is what the next run goes on from.
     mutating func trust(_ facts: PageFacts, limits: LimitsConfiguration) {
+        (token, refusedToken) = (facts.token, facts.refusedToken)
         isTrusted = isTrusted && facts.isSound && !isPartial && !hasTooManyBad(limits)
     }
 
     private func hasTooManyBad(_ limits: LimitsConfiguration) -> Bool {
         rejected > 0 && (rejected >= records || Double(rejected) > limits.maxBadFraction * Double(records))
+    }
+
+    /// Takes in that the server said that nothing is there any more: that is all there is to be read.
+    mutating func vanish(status: Int?) {
+        isGone = true
+        isComplete = true
+        // When it is there again, everything is asked for.
+        isIncrement = false
+        cursor = .set(nil)
+        self.status = status
     }
 
     /// Takes in how the listing ended, and judges it.
@@ -174,6 +199,8 @@ struct RunConclusion: Sendable, Hashable {
         let others: KeyRuns
         /// How the model's rules forbid removing a row.
         var denials: [Int64: Sweep.Denial] = [:]
+        /// What speaks against believing that a part is gone.
+        var objection: String?
         /// Somebody accepted the held deletions.
         let isAccepted: Bool
         let endedAt: Date
@@ -191,11 +218,11 @@ struct RunConclusion: Sendable, Hashable {
             if tally.isReadAnew, !tally.isIncrement { verdict.missing.judged?.time = known.endedAt }
             return
         }
-        if deletion.detect == .snapshot {
+        if deletion.detect == .snapshot || tally.isGone {
             if tally.unidentified > 0 {
                 verdict = Self.withoutProof(tally, absent: known.live.subtracting(seen), before: before)
             } else {
-                verdict = Sweep(configuration: deletion).verdict(
+                verdict = Sweep(configuration: deletion, isVanished: tally.isGone, objection: known.objection).verdict(
                     known: known.live, seen: seen, missing: before, isAccepted: known.isAccepted || state.mayDelete,
                     others: known.others, denials: known.denials,
                     listing: Sweep.Listing(run: state.number, time: known.endedAt, oldestPage: tally.oldestReading))
@@ -222,7 +249,7 @@ struct RunConclusion: Sendable, Hashable {
     static func isDue(_ tally: RunTally, state: RunState, deletion: DeletionConfiguration, endedAt: Date) -> Bool {
         guard tally.isComplete else { return false }
         if state.missing.hasTombstones(until: deletion.purgeCutoff(endedAt)) { return true }
-        guard deletion.detect == .snapshot, !tally.isIncrement else { return false }
+        guard deletion.detect == .snapshot || tally.isGone, !tally.isIncrement else { return false }
         return state.missing.fewest != nil || state.listing != tally.listing
     }
 }

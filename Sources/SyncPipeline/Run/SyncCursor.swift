@@ -2,11 +2,13 @@ import Foundation
 import JSONReader
 import SyncConfiguration
 
-/// How far runs have come in a listing that grows: a value of `incremental.field`.
+/// How far runs have come in a listing that grows: a value of `incremental.field`, or a token of the service's own.
 enum SyncCursor: Sendable, Hashable, Comparable {
     /// Seconds since 2001-01-01 00:00:00 UTC.
     case time(Double)
     case integer(Int64)
+    /// As the service gave it; an address as it may be stored.
+    case token(String)
 
     /// Reads what ``text`` writes; nil if it is of another kind, or none.
     init?(_ text: String, of kind: IncrementalConfiguration.Kind) {
@@ -17,24 +19,31 @@ enum SyncCursor: Sendable, Hashable, Comparable {
         case .integer:
             guard let value = Int64(text) else { return nil }
             self = .integer(value)
+        case .token:
+            guard !text.isEmpty else { return nil }
+            self = .token(text)
         }
     }
 
-    /// As it is stored and shown: RFC 3339, or digits.
+    /// As it is stored: RFC 3339, digits, or the token.
     var text: String {
         switch self {
         case .time(let seconds): DateWriting.text(seconds, format: .rfc3339) ?? ""
         case .integer(let value): "\(value)"
+        case .token(let token): token
         }
     }
+
+    /// As it is told. Of a token nobody learns anything, and it may open what it leads to.
+    var words: String { if case .token = self { "its token" } else { text } }
 
     static func < (left: SyncCursor, right: SyncCursor) -> Bool {
         switch (left, right) {
         case (.time(let left), .time(let right)): left < right
         case (.integer(let left), .integer(let right)): left < right
-        // Never compared: a run has one kind of them.
-        case (.time, .integer): true
-        case (.integer, .time): false
+        // Never compared: a run has one kind of them, and tokens have no order.
+        case (.time, .integer), (.time, .token), (.integer, .token): true
+        case (.integer, .time), (.token, _): false
         }
     }
 }
@@ -79,9 +88,6 @@ struct CursorSpan: Sendable, Hashable {
 }
 
 extension IncrementalConfiguration {
-    /// What is read of a record besides its properties; nil: nothing.
-    var plan: JSONFieldPlan? { field.map { JSONFieldPlan([JSONField("\($0)", path: $0)]) } }
-
     /// The value of the field; nil where there is none, or none that could be understood.
     func cursor(_ cell: JSONCell) -> SyncCursor? {
         switch kind {
@@ -92,6 +98,7 @@ extension IncrementalConfiguration {
             case .string(let text): return Int64(String(text)).map { .integer($0) }
             default: return nil
             }
+        case .token: return nil
         }
     }
 }

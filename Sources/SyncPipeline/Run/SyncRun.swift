@@ -74,6 +74,8 @@ final class SyncRun: Sendable {
         var guardName: String?
         /// All that was asked for was read: everything, or what had changed.
         var isCaughtUp = false
+        /// The server says that the part is gone, and nothing was concluded from that yet.
+        var isGone = false
         /// There was nothing to ask for, since what lists its parents was never read.
         var lacksParents = false
     }
@@ -156,9 +158,9 @@ final class SyncRun: Sendable {
         }
         let startedAt = environment.clock.wallTime
         environment.begin(RunStart(run: id, scope: scope, cause: cause, startedAt: startedAt))
-        var summary = PartitionSummary()
+        var summary = PartitionSummary(), gone: [GonePart] = []
         do {
-            try await readPartitions(&summary, acceptsDeletes: acceptsDeletes)
+            try await readPartitions(&summary, &gone, acceptsDeletes: acceptsDeletes)
         } catch is CancellationError {
             summary.outcome = .cancelled
         } catch SyncError.cancelled {
@@ -167,6 +169,7 @@ final class SyncRun: Sendable {
             summary.lacksParents = error is LackOfParents
             summary.fail(error.inWords, summary.lacksParents ? .page : RunFailure(error))
         }
+        await conclude(gone, &summary, acceptsDeletes: acceptsDeletes)
         summary.judge()
         let start = RunStart(run: id, scope: scope, cause: cause, startedAt: startedAt)
         do {
@@ -186,7 +189,19 @@ final class SyncRun: Sendable {
 
     // MARK: Parts
 
-    private func readPartitions(_ summary: inout PartitionSummary, acceptsDeletes: Bool) async throws {
+    /// A part of which the server says that it is gone.
+    private typealias GonePart = (partition: Partition, listing: ListingRun)
+
+    /// Concludes from parts being gone, once it is known of how many that was said.
+    private func conclude(_ gone: [GonePart], _ summary: inout PartitionSummary, acceptsDeletes: Bool) async {
+        if summary.outcome == .cancelled || progress.mustStop { return }
+        let objection = Sweep(configuration: resource.deletion).objection(toGone: gone.count, ofParts: summary.tried + gone.count)
+        for (partition, listing) in gone {
+            summary.take(await listing.concludeGone(objection: objection, acceptsDeletes: acceptsDeletes), of: partition)
+        }
+    }
+
+    private func readPartitions(_ summary: inout PartitionSummary, _ gone: inout [GonePart], acceptsDeletes: Bool) async throws {
         let deadline = start.advanced(by: resource.limits.maxRunTime.duration)
         let (found, first, runNumber) = try await partitions(), partitions = Array(found[first...] + found[..<first])
         summary.names = found.map(\.name)
@@ -204,7 +219,11 @@ final class SyncRun: Sendable {
             if !isLate {
                 let part = ListingRun.Part(number: runNumber, isFirst: number == 0, deadline: deadline)
                 guard let conclusion = await read(partition, as: part, acceptsDeletes: acceptsDeletes, &summary) else { continue }
-                summary.take(conclusion, of: partition)
+                if conclusion.isGone, let listing = state.withLock({ $0.listing }) {
+                    gone.append((partition, listing))
+                } else {
+                    summary.take(conclusion, of: partition)
+                }
                 if conclusion.report.outcome == .cancelled { throw SyncError.cancelled }
                 isLate = environment.clock.instant >= deadline && conclusion.report.outcome == .failed
                 // Whatever ended this run must not end the next one before that has read anything else.

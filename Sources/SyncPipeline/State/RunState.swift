@@ -31,6 +31,8 @@ struct RunState: Sendable, Hashable {
     var cursor: String?
     /// When the last run began that asked for everything.
     var fullAt: Date?
+    /// Records have said that rows are gone which are there.
+    var hasGone = false
 
     /// - Parameter entity: what records become now. Rows of another entity are none of the resource's any more. Nil: whatever it was.
     static func load(scope: ResourceScope, entity: String? = nil, in worker: NSManagedObjectContext) throws -> RunState {

@@ -78,6 +78,10 @@ enum StoredKeys {
         case listed
         /// Of a resource: `MissingKeys`.
         case missing
+        /// Of a page: the rows of which its records say that they are gone.
+        case deleted
+        /// Of a resource, by entity: `GoneRows`.
+        case gone
     }
 
     /// A set with the names that it goes by. It is read when somebody asks for it, and once.
@@ -85,7 +89,7 @@ enum StoredKeys {
         private let row: StateRow<KeysTable>
         let kind: Kind
         let scope: String
-        /// The page; empty: it is the resource's own.
+        /// The page; empty: it is the resource's own; of what is gone the entity.
         let request: String
 
         var data: Data { row.keys ?? Data() }
@@ -102,6 +106,9 @@ enum StoredKeys {
         }
 
         func delete(in worker: NSManagedObjectContext) { row.delete(in: worker) }
+
+        /// Stores other keys in place of these.
+        func replace(by keys: KeyRuns, in worker: NSManagedObjectContext) { StoredKeys.set(keys.data, row, in: worker) }
     }
 
     /// The compact form; nil: nothing is stored.

@@ -41,6 +41,8 @@ public enum SyncEvent: Sendable, Hashable {
     case cursorMissing(scope: ResourceScope, run: UUID, page: Int, field: String)
     /// A condition of the configuration (`ignore_if`) took a page for one without records. `message`: what the page said of it; may be empty.
     case pageIgnored(scope: ResourceScope, run: UUID, page: Int, status: Int, message: String)
+    /// A listing ended without the token that the next run would go on from, which asks for everything then. `reason`: what is wrong with it.
+    case tokenMissing(scope: ResourceScope, run: UUID, reason: String)
     /// A save of the document failed.
     case saveFailed(reason: String, cause: SaveFailureCause)
     /// A save of the document succeeded after failures.

@@ -75,6 +75,8 @@ struct TryVerb: Verb {
         var bytes: Int
         var counts: RecordCounts
         var rejected: [Rejected]
+        /// How many records say that their objects are gone.
+        var deletions: Int
         var objects: [Object]
         var next: String
 
@@ -87,6 +89,7 @@ struct TryVerb: Verb {
             bytes = page.bytes
             counts = page.counts
             rejected = page.rejected.map { Rejected(record: $0.record, reason: $0.reason, path: $0.path) }
+            deletions = page.deletions
             objects = page.objects.map { object in
                 Object(entity: object.entity, values: Dictionary(object.values.map { ($0.name, $0.value) }) { first, _ in first })
             }
@@ -104,7 +107,8 @@ struct TryVerb: Verb {
             if !page.sent.isEmpty { console.out("  \(RemoteText.line(page.sent))") }
             console.out("\(page.status), \(page.bytes) bytes, \(RelativeTime.text(page.duration))")
             for header in page.headers where !Self.isSecret(header.name) { console.out("  \(header.name): \(header.value)") }
-            console.out("\(page.counts.inserted) objects, \(page.rejected.count) records set aside")
+            let deletions = page.deletions == 0 ? "" : ", \(page.deletions) that are gone"
+            console.out("\(page.counts.inserted) objects\(deletions), \(page.rejected.count) records set aside")
             for record in page.rejected.prefix(10) {
                 console.out("  record \(record.record): \(record.reason)\(record.path.isEmpty ? "" : " at \(record.path)")")
             }

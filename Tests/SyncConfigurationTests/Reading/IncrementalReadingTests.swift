@@ -108,6 +108,54 @@ import Testing
         #expect(try incremental("field = \"$.at\", since = \"since\"", "pages = { kind = \"\(kind)\" }").fullEvery == every)
     }
 
+    // MARK: Tokens
+
+    private let body = "method = \"POST\"\njson = { at = {} }"
+
+    @Test func aTokenIsRead() throws {
+        var expected = DeltaToken(from: .path("$['@odata.deltaLink']"))
+        let link = try incremental("kind = \"token\", path = \"$['@odata.deltaLink']\"", "pages = { kind = \"body-link\", path = \"$.next\" }")
+        #expect(link.token == expected && link.field == nil && link.fullEvery == nil && link.onRejection == .full)
+        expected = DeltaToken(from: .path("$.token"))
+        expected.parameter = "sync"
+        #expect(try incremental("kind = \"token\", path = \"$.token\", param = \"sync\"", "pages = { kind = \"page\" }").token == expected)
+        expected = DeltaToken(from: .header("X-Next"))
+        (expected.parameter, expected.place) = ("X-Since", .header)
+        #expect(try incremental("kind = \"token\", header = \"X-Next\", param = \"X-Since\", in = \"header\"").token == expected)
+        expected = DeltaToken(from: .path("$.token"))
+        (expected.parameter, expected.place) = ("/at/token", .body)
+        #expect(try incremental("kind = \"token\", path = \"$.token\", param = \"/at/token\", in = \"body\"", body).token == expected)
+        let deletes = "deletion = { detect = \"snapshot\" }"
+        #expect(try incremental("kind = \"token\", path = \"$.token\", param = \"sync\"", deletes).fullEvery == .hours(24))
+        let all = "kind = \"token\", path = \"$.t\", param = \"s\", full_every = \"never\", on_cursor_rejected = \"fail\""
+        #expect(try incremental(all, deletes).fullEvery == nil)
+        #expect(try incremental(all, deletes).onRejection == .fail)
+    }
+
+    @Test(
+        arguments: [
+            ("kind = \"token\"", "", "kind = \"token\" needs path or header"),
+            ("kind = \"token\", path = \"$.a\", header = \"A\", param = \"a\"", "", "path and header cannot be used together"),
+            ("kind = \"token\", header = \"A\"", "", "a token in a header needs param"),
+            ("kind = \"token\", path = \"$.a\", in = \"header\"", "", "in says where param is"),
+            ("kind = \"token\", path = \"$.a\", param = \"a b\", in = \"header\"", "", "is not the name of a header"),
+            ("kind = \"token\", path = \"$.a\", param = \"a\", in = \"body\"", "", "in = \"body\" needs a request that has one"),
+            ("kind = \"token\", path = \"$.a\", param = \"a\"", "params = { a = \"1\" }", "a has a value already"),
+            ("kind = \"token\", path = \"$.a\", param = \"a\"", "secret_params = { a = { env = \"A\" } }", "a has a value already"),
+            ("kind = \"token\", path = \"$.a\", param = \"x-a\", in = \"header\"", "headers = { X-A = \"1\" }", "x-a has a value already"),
+            ("kind = \"token\", path = \"$.a\", param = \"page\"", "pages = { kind = \"page\" }", "page says which page is meant"),
+            ("kind = \"token\", path = \"$.a\"", "pages = { kind = \"offset\" }", "the pages of an address"),
+            ("kind = \"token\", path = \"$.a\"", "pages = { kind = \"keyset\", from = \"$.id\" }", "the pages of an address"),
+            ("kind = \"token\", path = \"$.a\", field = \"$.at\"", "", "\"field\" belongs to kind = \"time\""),
+            ("kind = \"token\", path = \"$.a\", since = \"s\"", "", "\"since\" belongs to kind = \"time\""),
+            ("field = \"$.at\", since = \"s\", path = \"$.a\"", "", "\"path\" belongs to kind = \"token\""),
+            ("kind = \"token\", path = \"$.a\", param = \"p\"", "params = { a = \"{since}\" }", "kind = \"token\" knows no times"),
+        ])
+    func aTokenThatDoesNotFitIsRefused(keys: String, more: String, message: String) {
+        let found = read(text(keys, more)).errors
+        #expect(found.contains { $0.message.contains(message) && $0.suggestion?.isEmpty == false && $0.line != nil }, "\(found)")
+    }
+
     // MARK: Templates
 
     @Test(

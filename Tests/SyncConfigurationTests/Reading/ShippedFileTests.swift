@@ -87,6 +87,21 @@ import Testing
         #expect(reading.configuration?.model.entity(named: "Airport")?.relationship(named: "country")?.destination == "Country")
     }
 
+    @Test func theExampleOfDeltaLinksIsAConfiguration() throws {
+        let reading = ConfigurationReader(path: "\(Self.etc)/../../Examples/odata/cisternd.toml").read()
+        #expect(reading.errors.map(\.description) == [])
+        for name in ["users", "groups"] {
+            let resource = try #require(reading.configuration?.resource(scope: "directory/\(name)"))
+            let token = try #require(resource.incremental?.token)
+            #expect(token.path == "$['@odata.deltaLink']" && token.parameter == nil && resource.incremental?.fullEvery == .days(30))
+            #expect(resource.deletion.condition == DeletionCondition("$['@removed']") && resource.deletion.detect == .snapshot)
+            guard case .bodyLink("$['@odata.nextLink']") = resource.pagination.kind else {
+                Issue.record("\(name) has other pages")
+                return
+            }
+        }
+    }
+
     @Test func theExampleIsAConfigurationWhenItsCommentSignsAreTakenAway() throws {
         let result = try configuration(uncommented(try text("conf.d/10-example.toml")))
         let resource = try #require(result.resource(scope: "countries/countries"))

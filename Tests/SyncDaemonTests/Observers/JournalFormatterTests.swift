@@ -63,6 +63,7 @@ import Testing
         let events: [SyncEvent] = [
             .sinceIgnored(scope: Example.countries, run: Example.run, since: "2024-01-01T00:00:00Z", oldest: "2020-01-01T00:00:00Z"),
             .cursorMissing(scope: Example.countries, run: Example.run, page: 1, field: "$.at"),
+            .tokenMissing(scope: Example.countries, run: Example.run, reason: "the last page has none at $.delta"),
         ]
         for event in events {
             let said = formatter.entry(for: event)

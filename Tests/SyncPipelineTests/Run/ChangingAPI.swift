@@ -13,6 +13,8 @@ final class ChangingAPI: Sendable {
         /// Seconds since 1970.
         var changed: Double?
         var name: String
+        /// It is gone, and its record says so: nothing but that.
+        var isDeleted = false
     }
 
     struct State: Sendable {
@@ -47,6 +49,9 @@ final class ChangingAPI: Sendable {
         state.withLock { state in for id in ids { state.records[id] = Record(id: id, changed: time, name: name) } }
     }
 
+    /// What is removed at a time is said to be gone from then on.
+    func delete(_ id: Int, at time: Double) { state.withLock { $0.records[id] = Record(id: id, changed: time, name: "", isDeleted: true) } }
+
     func remove(_ ids: Int...) { state.withLock { state in for id in ids { state.records[id] = nil } } }
 
     func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
@@ -59,8 +64,9 @@ final class ChangingAPI: Sendable {
         }
     }
 
-    var live: [String] { state.withLock { state in state.records.keys.map { "\($0)" }.sorted() } }
-    var names: [String] { state.withLock { state in state.records.values.map { "\($0.id)=\($0.name)" }.sorted() } }
+    private var there: [Record] { state.withLock { state in state.records.values.filter { !$0.isDeleted } } }
+    var live: [String] { there.map { "\($0.id)" }.sorted() }
+    var names: [String] { there.map { "\($0.id)=\($0.name)" }.sorted() }
 
     private static func seconds(_ text: String?) -> Double? {
         guard let text else { return nil }
@@ -88,7 +94,7 @@ final class ChangingAPI: Sendable {
                     ? "\(Int(record.changed ?? 0))" : "\"\(DateWriting.text((record.changed ?? 0) - 978_307_200, format: .rfc3339) ?? "")\""
                 let changed = record.changed == nil ? "" : ", \"at\": \(time)"
                 let id = state.spoilt.contains(record.id) ? "\"\(record.id)x\"" : "\(record.id)"
-                return "{\"id\": \(id), \"name\": \"\(record.name)\"\(changed)}"
+                return "{\"id\": \(id), " + (record.isDeleted ? "\"deleted\": true" : "\"name\": \"\(record.name)\"") + "\(changed)}"
             }
             let body = "[\(records.joined(separator: ","))]", etag = "\"\(BodyDigest(of: body))\""
             if request.headers.first(name: "If-None-Match") == etag { return .response(status: 304, headers: ["ETag": etag]) }
@@ -102,6 +108,8 @@ final class ChangingAPI: Sendable {
     }
 
     /// One resource `/people` that asks for what has changed.
+    ///
+    /// - Parameter deletion: its `detect`, and other keys after it.
     static func people(
         _ incremental: String, deletion: String = "none", _ more: String = "pages = { kind = \"page\", size_param = \"\" }"
     ) -> String {

@@ -62,19 +62,21 @@ extension Assembly {
 
     /// Looks up what all resources with templates refer to.
     mutating func checkTemplates(_ sources: inout [SourceConfiguration], model: ModelConfiguration) {
-        let entities = Dictionary(sources.flatMap(\.resources).map { ($0.scope, $0.entity) }) { first, _ in first }
+        let resources = sources.flatMap(\.resources), entities = Dictionary(resources.map { ($0.scope, $0.entity) }) { first, _ in first }
+        let deletions = Set(resources.filter { $0.deletion.detect == .records }.map(\.scope))
         let places = Dictionary(templated.map { ($0.scope, $0) }) { first, _ in first }
         for source in sources.indices {
             for resource in sources[source].resources.indices {
                 guard let place = places[sources[source].resources[resource].scope] else { continue }
-                check(&sources[source].resources[resource], place, entities, model)
+                check(&sources[source].resources[resource], place, entities, deletions: deletions, model)
             }
         }
         checkCircles(sources, places)
     }
 
     private func check(
-        _ resource: inout ResourceConfiguration, _ place: TemplatedResource, _ entities: [String: String], _ model: ModelConfiguration
+        _ resource: inout ResourceConfiguration, _ place: TemplatedResource, _ entities: [String: String], deletions: Set<String>,
+        _ model: ModelConfiguration
     ) {
         if var partitions = resource.partitions, var parents = partitions.parents {
             guard let entity = entities[parents.resource] else {
@@ -82,6 +84,11 @@ extension Assembly {
                     at: place.partitions.node?.table?["resource"]?.place, place.partitions.subject, key: "resource",
                     "there is no resource \"\(parents.resource)\"",
                     suggestion(for: parents.resource, among: entities.keys.sorted(), kind: "known resources"))
+            }
+            if deletions.contains(parents.resource) {
+                complaints.add(
+                    at: place.partitions.node?.table?["resource"]?.place, place.partitions.subject, key: "resource",
+                    "\(parents.resource) lists what is gone, and there is nothing that could have a part", "name the resource that lists the objects")
             }
             parents.entity = entity
             partitions.kind = .parents(parents)
@@ -111,7 +118,7 @@ extension Assembly {
 
     /// Whether requests say what `incremental` is about, and can do so in the first run.
     private func checkIncremental(_ resource: ResourceConfiguration, _ layer: Layer) {
-        guard let incremental = resource.incremental, let node = layer.node else { return }
+        guard let incremental = resource.incremental, incremental.token == nil, let node = layer.node else { return }
         func complain(_ key: String, _ message: String, _ suggestion: String) {
             complaints.add(at: node.table?[key]?.place ?? node.place, layer.subject, key: key, message, suggestion)
         }
@@ -200,6 +207,9 @@ struct TemplateLookup {
                     Refusal(
                         "{\(reference)}: the resource has no \"incremental\", and asks for everything each time",
                         "write incremental = { field = \"$.updated_at\", … }; if the text is meant: {{\(reference)}}"))
+            }
+            if incremental.token != nil {
+                return .failure(Refusal("{\(reference)}: kind = \"token\" knows no times", "remove it: param says what carries the token"))
             }
             guard incremental.kind == .integer else { return .success(.time) }
             return reference.alias == "since"

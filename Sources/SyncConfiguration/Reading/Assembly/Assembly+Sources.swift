@@ -130,7 +130,8 @@ extension Assembly {
         resource.parse = parse.value
         settings += self.settings(of: parse.value, parse.origins, path: path, prefix: "parse.")
         _ = inherit(SchemaTable.self, "schema")
-        resource.deletion = inherit(DeletionConfiguration.self, "deletion").value
+        let deletion = inherit(DeletionConfiguration.self, "deletion")
+        resource.deletion = deletion.value
 
         let auth = authentication(layers, base: values.baseURL ?? url.flatMap(RequestURL.origin), path: path)
         resource.authentication = auth.value
@@ -151,7 +152,7 @@ extension Assembly {
         let incremental = overlay("incremental", layers.dropFirst())
         let (incrementalTable, incrementalOrigins) = resolve(IncrementalTable.self, [incremental])
         resource.incremental = incrementalTable.configuration(
-            incremental, incrementalOrigins, needsListings: resource.deletion.detect == .snapshot || resource.pagination.kind.isCounted, complaints)
+            incremental, incrementalOrigins, of: resource, needsListings: resource.deletion.detect == .snapshot || resource.pagination.kind.isCounted, complaints)
         if resource.incremental != nil {
             settings += self.settings(
                 of: incrementalTable, incrementalOrigins, path: path, prefix: "incremental.",
@@ -164,6 +165,7 @@ extension Assembly {
 
         checkSchedule(schedule.value, schedule.origins, own)
         checkRetry(retry.value, retry.origins, own)
+        checkDeletion(resource, entity, deletion.origins, layers)
         checkTLS(resource.tls, layers.last { $0.table("tls").node != nil }?.table("tls") ?? own.table("tls"))
         checkSecrets(resource, auth.layer, own, table)
         checkSecretNames(resource, origins, own)

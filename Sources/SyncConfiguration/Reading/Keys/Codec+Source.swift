@@ -58,6 +58,20 @@ extension Codec where Value == [Int] {
             isEmptyAllowed: isEmptyAllowed)
     }
 
+    /// Statuses that may say that something is gone.
+    static var goneStatuses: Codec {
+        let plain = statuses(400...499)
+        return Codec(expected: plain.expected, wrong: plain.wrong + ["[401]", "[403]", "[429]", "[500]"]) { node in
+            let outcome = plain.read(node)
+            if case .value(let statuses) = outcome, let meant = statuses.first(where: { [401, 403, 407, 408, 429].contains($0) }) {
+                return .wrong("\(meant) says something else than that nothing is there", "remove it")
+            }
+            return outcome
+        } toml: {
+            plain.toml($0)
+        }
+    }
+
     /// Statuses that may stand for a list without records.
     static var emptyStatuses: Codec {
         let plain = statuses(200...499, isEmptyAllowed: true)

@@ -4,13 +4,15 @@ import JSONPaths
 /// `incremental` as it stands in the files.
 struct IncrementalTable: ConfigurationTable {
     enum Kind: String, TableKind {
-        case none, time, integer
+        case none, time, integer, token
 
         var keys: [String] {
-            switch self {
+            let field = ["field", "since", "start", "order", "on_missing"]
+            return switch self {
             case .none: []
-            case .time: ["format", "request_format", "lookback", "window", "until"]
-            case .integer: []
+            case .time: field + ["format", "request_format", "lookback", "window", "until"]
+            case .integer: field
+            case .token: ["path", "header", "in", "param"]
             }
         }
     }
@@ -34,11 +36,18 @@ struct IncrementalTable: ConfigurationTable {
     var window: TimeSpan?
     var onMissing = IncrementalConfiguration.MissingField.include
     var onRejection = IncrementalConfiguration.Rejection.full
+    var path: JSONPath?
+    var header: String?
+    var place = PaginationConfiguration.Place.query
+    var parameter: String?
 
     static var keys: [Key<Self>] {
         let parameter = Codec<String>.text("the name of a parameter", maxLength: 128)
+        let header = Codec<String>.text("the name of a header", maxLength: 128, wrong: ["\"A B\""]) { name in
+            RequestName.isToken(name) ? nil : ("\"\(name)\" is not the name of a header", "use letters, digits and \"-\"")
+        }
         return [
-            Key("kind", .choice(Kind.self, later: ["token", "etag-only"]), \.kind),
+            Key("kind", .choice(Kind.self, later: ["etag-only"]), \.kind),
             Key("field", Codec<JSONPath>.jsonPath.optional(), \.field),
             Key("since", parameter.optional(), \.since),
             Key("until", parameter.optional(), \.until),
@@ -51,21 +60,34 @@ struct IncrementalTable: ConfigurationTable {
             Key("window", Codec<TimeSpan>.timeSpan(.seconds(1) ... .days(3660)).optional(), \.window),
             Key("on_missing", .choice(IncrementalConfiguration.MissingField.self, later: ["skip"]), \.onMissing),
             Key("on_cursor_rejected", .choice(IncrementalConfiguration.Rejection.self), \.onRejection),
+            Key("path", Codec<JSONPath>.jsonPath.optional(), \.path),
+            Key("header", header.optional(), \.header),
+            Key("in", .choice(PaginationConfiguration.Place.self), \.place),
+            Key("param", parameter.optional(), \.parameter),
         ]
     }
 
     /// The keys that every kind but `none` may have.
-    static let shared: Set<String> = ["kind", "field", "since", "start", "order", "full_every", "on_missing", "on_cursor_rejected"]
+    static let shared: Set<String> = ["kind", "full_every", "on_cursor_rejected"]
 
     /// The value the table stands for; nil: every run asks for everything.
     ///
-    /// - Parameter needsListings: whether some things show only where everything is listed.
+    /// - Parameters:
+    ///   - resource: what else is known of the resource: how it is asked for, and its pages.
+    ///   - needsListings: whether some things show only where everything is listed.
     func configuration(
-        _ layer: Layer, _ origins: [String: DocumentNode.Place], needsListings: Bool, _ complaints: Complaints
+        _ layer: Layer, _ origins: [String: DocumentNode.Place], of resource: ResourceConfiguration, needsListings: Bool, _ complaints: Complaints
     ) -> IncrementalConfiguration? {
         guard let node = layer.node, let table = node.table, table["kind"] == nil || origins["kind"] != nil else { return nil }
         kind.complainOfOthers(origins, shared: kind == .none ? ["kind"] : Self.shared, layer.subject, complaints)
         if kind == .none { return nil }
+        if kind == .token {
+            let check = TokenCheck(layer: layer, table: table, resource: resource, complaints: complaints)
+            guard let token = check.token(self) else { return nil }
+            var result = IncrementalConfiguration(.token(token), field: nil)
+            finish(&result, needsListings: needsListings)
+            return result
+        }
         func complain(_ key: String, _ message: String, _ suggestion: String) {
             complaints.add(at: table[key]?.place ?? node.place, layer.subject, key: key, message, suggestion)
         }
@@ -93,15 +115,20 @@ struct IncrementalTable: ConfigurationTable {
         result.start = start
         result.lookback = lookback
         result.order = order
+        result.window = window
+        result.onMissing = onMissing
+        finish(&result, needsListings: needsListings)
+        return result
+    }
+
+    /// What every kind has.
+    private func finish(_ result: inout IncrementalConfiguration, needsListings: Bool) {
         switch fullEvery {
         case .never?: result.fullEvery = nil
         case .every(let span)?: result.fullEvery = span
         case nil: result.fullEvery = needsListings ? .hours(24) : nil
         }
-        result.window = window
-        result.onMissing = onMissing
         result.onRejection = onRejection
-        return result
     }
 }
 

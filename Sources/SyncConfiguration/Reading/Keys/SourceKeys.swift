@@ -1,3 +1,5 @@
+import JSONPaths
+
 extension ScheduleConfiguration: ConfigurationTable {
     static var keys: [Key<Self>] {
         [
@@ -120,7 +122,12 @@ extension ParsePolicy: ConfigurationTable {
 extension DeletionConfiguration: ConfigurationTable {
     static var keys: [Key<Self>] {
         [
-            Key("detect", .choice(Detection.self, later: ["field", "endpoint", "gone-status"]), \.detect),
+            Key("detect", .choice(Detection.self), \.detect),
+            Key("path", Codec<JSONPath>.jsonPath.optional(), \.path),
+            Key("equals", Codec<DeletionCondition.Scalar>.scalar.optional(), \.equals),
+            Key("in", Codec<[DeletionCondition.Scalar]>.scalars.optional(), \.values),
+            Key("exists", Codec<Bool>.bool.optional(), \.exists),
+            Key("statuses", Codec<[Int]>.goneStatuses.optional(), \.statuses),
             Key("action", .choice(Action.self), \.action),
             Key("confirm_runs", .integer(1...1000), \.confirmRuns),
             Key("max_fraction", .number(0...1), \.maxFraction),
@@ -129,6 +136,6 @@ extension DeletionConfiguration: ConfigurationTable {
             Key("purge_after", .timeSpan(.zero ... .days(36_600)), \.purgeAfter),
             .inForce("on_source_removed", "keep"),
             .inForce("cascade", "model"),
-        ] + Key.later("field", "endpoint", "statuses")
+        ]
     }
 }

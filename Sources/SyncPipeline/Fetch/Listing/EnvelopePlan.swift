@@ -16,6 +16,10 @@ struct EnvelopePlan: Sendable {
     private let totalPagesField: Int?
     /// What the page is judged by before anything else is made of it.
     private let judgedFields: Range<Int>
+    /// What the next run goes on from, the same as JSON text, and whether it is an address.
+    private let tokenField: Int?
+    private let tokenTextField: Int?
+    private let tokenIsLink: Bool
     /// Whether a page has to say whether there is more.
     private let needsHasMore: Bool
 
@@ -27,14 +31,18 @@ struct EnvelopePlan: Sendable {
         var hasMore: Bool?
         var total: Int?
         var totalPages: Int?
+        /// What the next run goes on from.
+        var token: String?
         /// What is present but cannot be read: rule and path.
         var unreadable: [String] = []
     }
 
     private let names: [String]
 
-    /// - Parameter judged: what has to be known before anything else is made of a page.
-    init(_ pagination: PaginationConfiguration, judged: [JSONField] = []) {
+    /// - Parameters:
+    ///   - judged: what has to be known before anything else is made of a page.
+    ///   - token: what runs go on from; nil: nothing that pages give.
+    init(_ pagination: PaginationConfiguration, judged: [JSONField] = [], token: DeltaToken? = nil) {
         var fields: [JSONField] = [], names: [String] = []
         func field(_ path: JSONPath?, _ name: String, _ capture: JSONField.Capture = .value) -> Int? {
             guard let path else { return nil }
@@ -53,6 +61,9 @@ struct EnvelopePlan: Sendable {
         lastField = field(needsHasMore ? nil : pagination.stop.last, "last")
         totalField = field(pagination.stop.total, "total")
         totalPagesField = field(pagination.stop.totalPages, "total_pages")
+        tokenIsLink = token?.parameter == nil
+        tokenField = field(token?.path, "the token")
+        tokenTextField = field(tokenIsLink ? nil : token?.path, "the token", .raw)
         judgedFields = fields.count..<fields.count + judged.count
         fields += judged
         self.names = names
@@ -72,17 +83,21 @@ struct EnvelopePlan: Sendable {
             return value
         }
         // A boolean does not name a page, and neither does an object. Nothing but a text is an address.
-        values.cursor = read(cursorField) { value in
-            if let relation { return LinkList.target(of: relation, in: value) }
-            if cursorIsLink { return value.stringValue }
+        func token(_ value: JSONValue, isLink: Bool, _ textField: Int?) -> String? {
+            if isLink { return value.stringValue }
             switch value {
             case .string(let text): return text
             case .int64, .double, .bigNumber:
-                guard let cursorTextField, case .raw(let digits) = summary.envelope[cursorTextField] else { return nil }
+                guard let textField, case .raw(let digits) = summary.envelope[textField] else { return nil }
                 return digits
             case .missing, .null, .bool, .raw: return nil
             }
         }
+        values.cursor = read(cursorField) { value in
+            if let relation { return LinkList.target(of: relation, in: value) }
+            return token(value, isLink: cursorIsLink, cursorTextField)
+        }
+        values.token = read(tokenField) { token($0, isLink: tokenIsLink, tokenTextField) }
         values.isCursorNumber = values.cursor != nil && cursorField.map { summary.envelope[$0].stringValue == nil } == true
         values.hasMore = read(hasMoreField) { $0.parameterText.flatMap { Bool($0) } }
         if let isLast = read(lastField, { $0.parameterText.flatMap { Bool($0) } }) { values.hasMore = !isLast }

@@ -50,6 +50,10 @@ public struct PageFacts: Sendable, Hashable {
     var span: CursorSpan? {
         didSet { (newest, last) = (span?.newest?.text, span?.last?.text) }
     }
+    /// What the next run goes on from, as it may be stored and sent; nil: the page has nothing of the kind.
+    var token: String?
+    /// Why the one that it has is of no use.
+    var refusedToken: String?
     /// How new the newest and the last of its records are, as `SyncCursor` writes it.
     var newest: String?
     var last: String?
@@ -152,7 +156,7 @@ public struct PageFacts: Sendable, Hashable {
     }
 
     /// A next link is treated like a redirect: what the request sends stays with its origin.
-    private static func follow(_ target: String, from address: HTTPAddress, settings: FetchSettings) throws(Refusal) -> HTTPAddress {
+    static func follow(_ target: String, from address: HTTPAddress, settings: FetchSettings) throws(Refusal) -> HTTPAddress {
         let next = settings.authentication.stripping(try address.resolving(target))
         guard address.origin.scheme != "https" || next.origin.scheme == "https" else { throw .downgrade }
         guard settings.http.nextLinks != .none else { throw .nextLinksNotAllowed }

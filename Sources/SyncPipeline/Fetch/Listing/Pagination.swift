@@ -29,7 +29,7 @@ public struct Pagination: Sendable {
     }
 
     /// The longest token that is sent.
-    private static let longestToken = 8192
+    static let longestToken = 8192
 
     private let kind: PaginationConfiguration.Kind
     private let stop: PaginationConfiguration.StopRules
@@ -37,6 +37,8 @@ public struct Pagination: Sendable {
     private let maxRecords: Int
     private let start: ListingStart
     private let pageSize: Int?
+    /// The last page says what the next run goes on from. Until then there may be pages without records: nothing has changed in what they are of.
+    private let endsWithToken: Bool
 
     /// The page to be asked for now.
     public private(set) var request: PageRequest
@@ -60,12 +62,16 @@ public struct Pagination: Sendable {
         _ configuration: PaginationConfiguration, limits: LimitsConfiguration, first: HTTPAddress, method: RequestMethod = .get,
         body: RequestBody? = nil
     ) {
+        self.init(configuration, limits: limits, start: ListingStart(address: first, method: method, body: body), endsWithToken: false)
+    }
+
+    private init(_ configuration: PaginationConfiguration, limits: LimitsConfiguration, start: ListingStart, endsWithToken: Bool) {
         kind = configuration.kind
         stop = configuration.stop
         maxPages = max(1, min(configuration.stop.maxPages, limits.maxPages))
         maxRecords = limits.maxRecords
-        let start = ListingStart(address: first, method: method, body: body)
         self.start = start
+        self.endsWithToken = endsWithToken
         switch configuration.kind {
         case .page(let numbers):
             pageSize = numbers.sizeParameter == nil ? nil : numbers.size
@@ -84,7 +90,12 @@ public struct Pagination: Sendable {
 
     /// The beginning of a resource's listing, its templates filled.
     init(_ resource: ResourceConfiguration, first: HTTPAddress) {
-        self.init(resource.pagination, limits: resource.limits, first: first, method: resource.method, body: resource.body)
+        self.init(resource, start: ListingStart(address: first, method: resource.method, body: resource.body))
+    }
+
+    /// The same from somewhere else on.
+    init(_ resource: ResourceConfiguration, start: ListingStart) {
+        self.init(resource.pagination, limits: resource.limits, start: start, endsWithToken: resource.incremental?.token != nil)
     }
 
     /// Takes a page in and says what comes after it.
@@ -157,13 +168,18 @@ public struct Pagination: Sendable {
         var rules: [PaginationEnd.Rule] = []
         if case .none = kind { rules.append(.singlePage) }
         // Where every page says whether there is more, one without records may be one whose records nobody here may see.
-        let goesOn = kind.hasMorePath != nil && facts.hasMore == true
+        let goesOn = kind.hasMorePath != nil && facts.hasMore == true || endsWithToken && facts.token == nil && namesNextPage(facts)
         if stop.emptyPage, facts.records == 0, !facts.hasEmptyLists, !goesOn { rules.append(.emptyPage) }
         if stop.shortPage, let pageSize, facts.records < pageSize { rules.append(.shortPage) }
         if facts.hasMore == false { rules.append(.hasMore) }
         if let total = facts.total, records >= total { rules.append(.total) }
         if let totalPages = facts.totalPages, pages >= totalPages { rules.append(.totalPages) }
         return rules
+    }
+
+    /// Whether the page itself says where the listing continues.
+    private func namesNextPage(_ facts: PageFacts) -> Bool {
+        kind.tokenOrigin != nil && facts.cursor != nil || kind.linkRelation != nil && facts.nextLink != nil
     }
 
     private func end(_ rules: [PaginationEnd.Rule], _ facts: PageFacts) -> PaginationEnd {

@@ -18,7 +18,7 @@ struct SievePlan: Sendable {
     /// - Parameter judged: what has to be known of a page before anything else is made of it.
     init(_ resource: ResourceConfiguration, judged: [JSONField] = []) {
         records = resource.records ?? .root
-        envelope = EnvelopePlan(resource.pagination, judged: judged)
+        envelope = EnvelopePlan(resource.pagination, judged: judged, token: resource.incremental?.token)
         lastRecord = resource.pagination.kind.lastRecordPath.map { JSONFieldPlan([JSONField("\($0)", path: $0)]) }
         limits = JSONReaderLimits(resource.limits)
         format = resource.format

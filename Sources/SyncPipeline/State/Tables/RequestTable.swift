@@ -33,6 +33,8 @@ struct RequestTable: StateTable {
     /// How new the newest and the last of its records are.
     let newest = Column<String?>("newest")
     let last = Column<String?>("last")
+    /// What the next run goes on from.
+    let token = Column<String?>("token")
     /// How many records its manifest has; 0: there is none.
     let manifest = Column<Int>.count("manifest")
 
@@ -59,6 +61,7 @@ extension StateRow<RequestTable> {
             facts.unidentified = self.unidentified
             facts.leftOut = self.leftOut
             facts.newest = self.newest
+            facts.token = self.token
             facts.last = self.last
             return facts
         }
@@ -77,6 +80,7 @@ extension StateRow<RequestTable> {
             self.leftOut = newValue?.leftOut ?? 0
             self.newest = newValue?.newest
             self.last = newValue?.last
+            self.token = newValue?.token
         }
     }
 
@@ -98,7 +102,7 @@ struct KeysTable: StateTable {
     static let columns = KeysTable()
 
     let scope = Column.key("scope")
-    /// The page; empty: it is the resource's own.
+    /// The page; empty: it is the resource's own; of what is gone the entity.
     let request = Column.key("request")
     let kind = Column<StoredKeys.Kind?>("kind", isKey: true, or: nil)
     /// The compact form.

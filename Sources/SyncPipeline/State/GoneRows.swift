@@ -1,0 +1,49 @@
+import OpenCoreData
+
+/// The rows of which a resource's records have said that they are gone, and that no run has removed yet. They are kept with the pages that say so, in
+/// the order of these: a run may end before it removes anything, and a page that has not changed does not say it again. On the context's queue.
+enum GoneRows {
+    /// Takes in a page that was read.
+    ///
+    /// - Parameters:
+    ///   - gone: the rows that it says are gone.
+    ///   - listed: those that it lists: they are there, whatever an earlier page said.
+    static func note(
+        _ gone: KeyRuns, listed: KeyRuns, page request: String, of scope: ResourceScope, entity: String, in worker: NSManagedObjectContext
+    ) throws {
+        let before = try StoredKeys.keys(.deleted, of: scope, page: request, in: worker)
+        if before ?? [] != gone { try StoredKeys.set(gone.data, .deleted, of: scope, page: request, in: worker) }
+        try note(gone, listed: listed, of: scope, entity: entity, in: worker)
+    }
+
+    /// Takes in a page that has not changed: it says what it said.
+    static func noteAgain(page request: String, of scope: ResourceScope, entity: String, in worker: NSManagedObjectContext) throws {
+        func keys(_ kind: StoredKeys.Kind) throws -> KeyRuns { try StoredKeys.keys(kind, of: scope, page: request, in: worker) ?? [] }
+        try note(keys(.deleted), listed: keys(.members).union(keys(.listed)), of: scope, entity: entity, in: worker)
+    }
+
+    private static func note(_ gone: KeyRuns, listed: KeyRuns, of scope: ResourceScope, entity: String, in worker: NSManagedObjectContext) throws {
+        let known = try StoredKeys.keys(.gone, of: scope, page: entity, in: worker) ?? []
+        let now = known.subtracting(listed).union(gone)
+        if now != known { try StoredKeys.set(now.data, .gone, of: scope, page: entity, in: worker) }
+    }
+
+    /// Whether there are any.
+    static func areThere(of scope: ResourceScope, entity: String, in worker: NSManagedObjectContext) throws -> Bool {
+        try StoredKeys.keys(.gone, of: scope, page: entity, in: worker)?.isEmpty == false
+    }
+
+    /// Those of an entity among what is stored of a resource.
+    static func load(of entity: String, among stored: [StoredKeys.Entry]) -> KeyRuns {
+        stored.reduce(into: KeyCollector()) { gone, entry in
+            if entry.kind == .gone, entry.request == entity, let keys = entry.keys { gone.add(keys) }
+        }.keys
+    }
+
+    /// Takes in what is left of them. What is remembered of other entities says nothing any more.
+    static func keep(_ left: KeyRuns, of entity: String, among stored: [StoredKeys.Entry], in worker: NSManagedObjectContext) {
+        for entry in stored where entry.kind == .gone {
+            if entry.request != entity { entry.delete(in: worker) } else if entry.keys != left { entry.replace(by: left, in: worker) }
+        }
+    }
+}

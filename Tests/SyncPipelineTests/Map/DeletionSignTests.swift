@@ -1,0 +1,44 @@
+import JSONReader
+import SyncConfiguration
+import Testing
+
+@testable import SyncPipeline
+
+/// What a record has to say to be one of an object that is gone.
+@Suite struct DeletionSignTests {
+    private func met(_ test: DeletionCondition.Test, _ values: [String?]) throws -> [Bool] {
+        let plan = JSONFieldPlan([JSONField("deletion", path: "$.at.deleted")]), sign = DeletionSign(field: 0, test: test)
+        return try values.map { value in
+            var isMet = false
+            let body = value.map { "[{\"at\": {\"deleted\": \($0)}}]" } ?? "[{\"at\": {}}]"
+            _ = try JSONRecordReader().read(body: Array(body.utf8), plan: plan) { isMet = sign.isMet(by: $0) }
+            return isMet
+        }
+    }
+
+    @Test func whatIsThereAndNeitherNullNorFalseHolds() throws {
+        let values: [String?] = [nil, "null", "false", "true", "0", "\"\"", "{}", "[]", "{\"reason\": \"changed\"}", "1.5", "\"2024-01-01\""]
+        #expect(try met(.holds, values) == [false, false, false] + Array(repeating: true, count: 8))
+    }
+
+    @Test func whatExistsMayBeNull() throws {
+        #expect(try met(.exists(true), [nil, "null", "false", "1"]) == [false, true, true, true])
+        #expect(try met(.exists(false), [nil, "null", "false", "1"]) == [true, false, false, false])
+    }
+
+    @Test func aValueIsOneOfThoseThatAreNamedAndOfTheirKind() throws {
+        let values: [String?] = [nil, "null", "true", "1", "1.0", "1.5", "\"removed\"", "\"Removed\"", "\"true\"", "\"1\"", "[1]"]
+        func expected(_ places: Int...) -> [Bool] { values.indices.map { places.contains($0) } }
+        #expect(try met(.isAny([.bool(true)]), values) == expected(2))
+        #expect(try met(.isAny([.integer(1)]), values) == expected(3, 4))
+        #expect(try met(.isAny([.text("removed"), .text("1")]), values) == expected(6, 9))
+    }
+
+    @Test func withoutAFieldEveryRecordSaysIt() throws {
+        var isMet = false
+        _ = try JSONRecordReader().read(body: Array("[{}]".utf8), plan: JSONFieldPlan([])) {
+            isMet = DeletionSign(field: nil, test: .holds).isMet(by: $0)
+        }
+        #expect(isMet)
+    }
+}

@@ -153,6 +153,7 @@ CONFIGURATION_VALUES = {
     "PartitionConfiguration": {"configuration", "partitions"},
     "ParsePolicy": {"parse"},
     "RecordCondition": {"condition"},
+    "DeletionCondition": {"condition"},
     "RelationshipConfiguration": {"relationship"},
     "ResourceConfiguration": {"resource"},
     "RetryConfiguration": {"retry"},

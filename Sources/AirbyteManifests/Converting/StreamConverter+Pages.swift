@@ -24,11 +24,13 @@ extension StreamConverter {
         guard let token = option else {
             return findings.refuse("paginator.page_token_option", nil, line: paginator.line, "nothing says in a request which page is meant")
         }
-        switch strategy.type {
-        case "PageIncrement": try convertCounted(strategy, token, size, isOffset: false)
-        case "OffsetIncrement": try convertCounted(strategy, token, size, isOffset: true)
-        case "CursorPagination": try convertCursor(strategy, token, size)
-        default: findings.refuse("paginator.pagination_strategy", named(strategy), "pages of this kind cannot be carried over")
+        _ = findings.refusing("paginator.pagination_strategy", line: strategy.line) {
+            switch strategy.type {
+            case "PageIncrement": try convertCounted(strategy, token, size, isOffset: false)
+            case "OffsetIncrement": try convertCounted(strategy, token, size, isOffset: true)
+            case "CursorPagination": try convertCursor(strategy, token, size)
+            default: findings.refuse("paginator.pagination_strategy", named(strategy), "pages of this kind cannot be carried over")
+            }
         }
         let isOnce = try retriever.value("ignore_stream_slicer_parameters_on_paginated_requests")
         if isOnce?.isTruthy == true, !followsLinks {

@@ -36,10 +36,10 @@ extension StreamConverter {
             guard !lists.joined().contains(where: { $0.contains("|") || $0.contains("}") }) else {
                 return findings.refuse("partition_router.values", nil, "several lists whose values have \"|\" or \"}\" in them cannot be said")
             }
-            for list in lists.dropFirst() { values = values.flatMap { value in list.map { "\(value)|\($0)" } } }
-            guard values.count <= 1000 else {
-                return findings.refuse("partition_router.values", nil, "\(values.count) combinations are too many to be written out")
+            guard lists.reduce(1, { min($0 * $1.count, 1_000_000) }) <= 1000 else {
+                return findings.refuse("partition_router.values", nil, "there are too many combinations to be written out")
             }
+            for list in lists.dropFirst() { values = values.flatMap { value in list.map { "\(value)|\($0)" } } }
             for (number, name) in names.enumerated() { plan.fields[name] = "\(plan.alias):split(|,\(number))" }
         }
         for (list, name) in zip(lists, names) where list.allSatisfy({ Double($0) != nil }) {

@@ -74,7 +74,7 @@ enum Names {
         let lower = word.lowercased()
         if lower.count < 4 || ["ss", "us", "is", "news", "series", "status"].contains(where: { lower.hasSuffix($0) }) { return word }
         if lower.hasSuffix("ies") { return String(word.dropLast(3)) + "y" }
-        if ["sses", "xes", "ches", "shes", "zes"].contains(where: { lower.hasSuffix($0) }) { return String(word.dropLast(2)) }
+        if ["sses", "xes", "ches", "shes", "zes", "statuses"].contains(where: { lower.hasSuffix($0) }) { return String(word.dropLast(2)) }
         return lower.hasSuffix("s") ? String(word.dropLast()) : word
     }
 }

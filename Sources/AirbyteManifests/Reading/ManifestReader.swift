@@ -92,6 +92,8 @@ struct ManifestReader {
         case .duplicatedKeysInMapping(let duplicates, let context):
             let names = duplicates.prefix(3).map { "\"\(ManifestValue.shortened($0))\"" }.joined(separator: ", ")
             return ManifestError(file: file, line: context.mark.line, "two values of one mapping have the key \(names)")
+        // How deep it may go is a limit of the parser's memory, too.
+        case .memory: return ManifestError(file: file, "it is nested too deeply, or too large")
         default: return ManifestError(file: file, "it is not YAML: \(error)")
         }
     }

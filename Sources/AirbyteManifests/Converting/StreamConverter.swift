@@ -80,9 +80,9 @@ final class StreamConverter {
 
     /// An evaluator for the texts of a component.
     func evaluator(for component: Component) -> Evaluator {
-        var evaluator = evaluator
-        evaluator.parameters = component.parameters
-        return evaluator
+        var result = self.evaluator
+        result.parameters = component.parameters
+        return result
     }
 
     /// A text that is known before a run.
@@ -114,7 +114,7 @@ final class StreamConverter {
     /// - Throws: `Unsayable` where it counts from the end.
     static func path(_ steps: [Term.Reference.Step]) throws -> JSONPath {
         JSONPath(
-            segments: try steps.map { step in
+            segments: try steps.map { step -> JSONPath.Segment in
                 switch step {
                 case .key(let key): return .key(key)
                 case .index(let index):

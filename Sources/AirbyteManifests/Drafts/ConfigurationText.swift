@@ -27,7 +27,9 @@ struct ConfigurationText {
                 }
             }
             // Of several that are as frequent the first.
-            return counts.reduce(into: (auth: TOMLTable(), count: 0)) { if $1.count > $0.count { $0 = $1 } }.auth
+            var most = 0, auth = TOMLTable()
+            for entry in counts where entry.count > most { (most, auth) = (entry.count, entry.auth) }
+            return auth
         }
     }
 
@@ -73,6 +75,8 @@ struct ConfigurationText {
 
     /// A text that stays within its comment.
     static func comment(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }))
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars { result.append(scalar.value < 0x20 || scalar.value == 0x7F ? " " : scalar) }
+        return String(result)
     }
 }

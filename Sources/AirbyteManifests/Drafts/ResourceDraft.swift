@@ -122,7 +122,9 @@ final class ResourceDraft {
         var lines = ["[[source.resource]]", "name = \(TOMLValue.text(name).toml)", "entity = \(TOMLValue.text(entity.name).toml)"]
         lines.append("path = \(TOMLValue.text(String((base + path).dropFirst(sourceBase.count))).toml)")
         if !partitions.isEmpty {
-            let parts = TOMLTable((parentName.map { [("resource", .text($0))] } ?? []) + partitions.entries.map { ($0.key, $0.value) })
+            var parts = TOMLTable()
+            if let parentName { parts["resource"] = .text(parentName) }
+            for entry in partitions.entries { parts[entry.key] = entry.value }
             lines.append("for_each = \(parts.toml)")
         }
         lines += requestLines

@@ -21,7 +21,7 @@ struct Evaluator {
         let interpolation = try Interpolation(text)
         if let only = interpolation.only { return try complete(term(only)) }
         return .joined(
-            try interpolation.parts.map { part in
+            try interpolation.parts.map { part -> Term in
                 switch part {
                 case .text(let text): return .text(text)
                 case .expression(let expression): return try complete(term(expression))

@@ -35,9 +35,16 @@ struct Interpolation {
 
     /// The one expression that it consists of, blanks around it aside; nil: there is text, or more than one.
     var only: JinjaExpression? {
-        let expressions = parts.compactMap { part in if case .expression(let expression) = part { expression } else { nil } }
-        let isRestBlank = parts.allSatisfy { part in if case .text(let text) = part { text.allSatisfy(\.isWhitespace) } else { true } }
-        return expressions.count == 1 && isRestBlank ? expressions[0] : nil
+        var found: JinjaExpression?
+        for part in parts {
+            switch part {
+            case .text(let text): if !text.allSatisfy(\.isWhitespace) { return nil }
+            case .expression(let expression):
+                if found != nil { return nil }
+                found = expression
+            }
+        }
+        return found
     }
 
     /// What stands before the closing braces, and what comes after them.

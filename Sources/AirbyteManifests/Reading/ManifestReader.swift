@@ -74,12 +74,13 @@ struct ManifestReader {
 
     private func content(_ text: String, _ node: Node) -> ManifestValue.Content {
         switch node.tag.rawValue {
-        case Tag.Name.null.rawValue: .null
-        case Tag.Name.bool.rawValue: node.bool.map { .bool($0) } ?? .text(text)
-        case Tag.Name.int.rawValue: node.int.map { .integer($0) } ?? .text(text)
-        case Tag.Name.float.rawValue: node.float.map { .number($0) } ?? .text(text)
-        default: .text(text)
+        case Tag.Name.null.rawValue: return .null
+        case Tag.Name.bool.rawValue: if let flag = node.bool { return .bool(flag) }
+        case Tag.Name.int.rawValue: if let number = node.int { return .integer(number) }
+        case Tag.Name.float.rawValue: if let number = node.float { return .number(number) }
+        default: break
         }
+        return .text(text)
     }
 
     private func problem(_ error: YamlError, _ text: String) -> ManifestError {

@@ -18,17 +18,17 @@ import Testing
     @Test(
         arguments: zip(
             [
-                ("https://api.example.com/v1/", "items"), ("https://api.example.com", "/items/"), ("https://api.example.com/v1/", "\"\""),
-                ("\"https://{{ config['host'] }}/v1\"", "/items"), ("https://api.example.com/", "https://other.example.com/items?x=1"),
-                ("https://api.example.com/v1", "\"{{ parameters.x or 'items' }}\""),
+                ["https://api.example.com/v1/", "items"], ["https://api.example.com", "/items/"], ["https://api.example.com/v1/", "\"\""],
+                ["\"https://{{ config['host'] }}/v1\"", "/items"], ["https://api.example.com/", "https://other.example.com/items?x=1"],
+                ["https://api.example.com/v1", "\"{{ parameters.x or 'items' }}\""],
             ],
             [
                 ["https://api.example.com/v1", "/items"], ["https://api.example.com", "/items/"], ["https://api.example.com/v1", "/"],
                 ["https://fill-in-host/v1", "/items"], ["https://other.example.com", "/items?x=1"], ["https://api.example.com/v1", "/items"],
             ]))
-    func theAddressIsPutTogetherAsConnectorsDo(_ address: (String, String), _ result: [String]) throws {
+    func theAddressIsPutTogetherAsConnectorsDo(_ address: [String], _ result: [String]) throws {
         var manifest = ManifestText()
-        (manifest.base, manifest.path) = address
+        (manifest.base, manifest.path) = (address[0], address[1])
         manifest.spec += ", host: { type: string }"
         manifest.required = "[host]"
         let lines = try manifest.lines()

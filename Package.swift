@@ -41,6 +41,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     ],
     targets: [
         // The object graph.
@@ -83,6 +84,8 @@ let package = Package(
 
         // The sync pipeline.
         .target(name: "SyncConfiguration", dependencies: ["JSONPaths", "ModelFiles"], swiftSettings: strict),
+        .target(
+            name: "AirbyteManifests", dependencies: ["JSONPaths", "SyncConfiguration", daemon("Yams", "Yams")], swiftSettings: strict),
         .target(name: "Secrets", dependencies: ["SyncConfiguration"], swiftSettings: strict),
         .target(name: "SyncReports", swiftSettings: strict + [.enableUpcomingFeature("InternalImportsByDefault")]),
         .target(
@@ -133,7 +136,7 @@ let package = Package(
         .executableTarget(
             name: "cisternctl",
             dependencies: [
-                "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports",
+                "AirbyteManifests", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports",
                 daemon("ArgumentParser", "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -179,6 +182,7 @@ let package = Package(
         .testTarget(
             name: "SystemdTests", dependencies: ["Systemd", daemon("Logging", "swift-log")], swiftSettings: strict),
         .testTarget(name: "SyncConfigurationTests", dependencies: ["JSONPaths", "SyncConfiguration"], swiftSettings: strict),
+        .testTarget(name: "AirbyteManifestsTests", dependencies: ["AirbyteManifests", "SyncConfiguration"], swiftSettings: strict),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "SyncConfiguration"], swiftSettings: strict),
         .testTarget(name: "SyncControlTests", dependencies: ["SyncControl", "SyncReports"], swiftSettings: strict),
         .testTarget(

@@ -22,13 +22,14 @@ OWN_IMPORTS = {
     "JSONReader": {"CSimdJSON", "CXXHash", "JSONPaths"},
     "Systemd": {"CSystemd"},
     "SyncConfiguration": {"JSONPaths", "ModelFiles"},
+    "AirbyteManifests": {"JSONPaths", "SyncConfiguration"},
     "Secrets": {"SyncConfiguration"},
     "SyncReports": set(),
     "SyncControl": {"SyncReports"},
     "SyncPipeline": {"CEpoll", "OpenCoreData", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports", "CZlib"},
     "SyncDaemon": {"CEpoll", "CMalloc", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd"},
     "cisternd": {"SyncConfiguration", "SyncDaemon"},
-    "cisternctl": {"OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports"},
+    "cisternctl": {"AirbyteManifests", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports"},
 }
 
 SYSTEM_MODULES = {"CEpoll", "CMalloc", "CLibXML2", "CSystemd", "CSwiftRuntime", "CZlib", "CXXHash"}
@@ -58,6 +59,7 @@ OUTSIDE_IMPORTS = {
     "ServiceLifecycle": ("Sources/SyncDaemon/",),
     "Logging": ("Sources/Systemd/", "Sources/SyncDaemon/"),
     "ArgumentParser": ("Sources/cisternd/", "Sources/cisternctl/"),
+    "Yams": ("Sources/AirbyteManifests/",),
     # FoundationNetworking is not listed on purpose: URLSession on Linux hands credentials to other hosts on redirect.
 }
 
@@ -95,7 +97,7 @@ LAYER_EXCEPTIONS = [
 # --- Reading the world: libraries return, throw or emit an event -------------------------------------------------------
 
 QUIET_TARGETS = {
-    "ManagedClasses", "ModelFiles", "OpenCoreData", "CoreData", "OpenCoreDataConvenience", "JSONPaths", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports",
+    "AirbyteManifests", "ManagedClasses", "ModelFiles", "OpenCoreData", "CoreData", "OpenCoreDataConvenience", "JSONPaths", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports",
     "SyncControl", "SyncPipeline",
 }
 

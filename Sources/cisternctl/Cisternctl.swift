@@ -17,7 +17,7 @@ struct Cisternctl: ParsableCommand {
         subcommands: [
             StatusVerb.self, SyncVerb.self, ReloadVerb.self, PauseVerb.self, ResumeVerb.self, AcceptDeletesVerb.self, QuarantineVerb.self,
             CheckVerb.self, PlanVerb.self, TryVerb.self, QueryVerb.self, VerifyVerb.self, ConfigVerb.self, ModelVerb.self,
-            VersionVerb.self,
+            ImportVerb.self, VersionVerb.self,
         ])
 
     /// Runs one command line to its end.
@@ -25,7 +25,7 @@ struct Cisternctl: ParsableCommand {
         do {
             var command = try parseAsRoot(verbFirst(arguments))
             if let verb = command as? any Verb { return try await verb.run(in: surroundings) }
-            if command is Self || command is QuarantineVerb || command is ConfigVerb || command is ModelVerb {
+            if command is Self || command is QuarantineVerb || command is ConfigVerb || command is ModelVerb || command is ImportVerb {
                 // An incomplete command prints the help, and is not a success.
                 surroundings.console.block(helpMessage(for: type(of: command)))
                 return .usage

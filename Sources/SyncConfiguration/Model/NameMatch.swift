@@ -72,7 +72,7 @@ public enum NameMatch {
     }
 
     /// Words that no property may be named, because every object already responds to them.
-    static let objectWords: Set<String> = [
+    package static let objectWords: Set<String> = [
         "description", "debugDescription", "hash", "hashValue", "self", "superclass", "objectID", "entity", "managedObjectContext",
         "isInserted", "isUpdated", "isDeleted", "isFault", "hasChanges", "hasPersistentChangedValues", "faultingState",
     ]

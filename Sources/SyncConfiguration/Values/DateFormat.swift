@@ -56,7 +56,7 @@ public enum DateFormat: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A text as a TOML basic string.
-func tomlQuoted(_ text: String) -> String {
+package func tomlQuoted(_ text: String) -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {
         switch scalar {
@@ -75,7 +75,7 @@ func tomlQuoted(_ text: String) -> String {
 }
 
 /// A key as TOML writes it: bare where it may be, quoted elsewhere.
-func tomlKey(_ key: String) -> String {
+package func tomlKey(_ key: String) -> String {
     let bare =
         !key.isEmpty
         && key.utf8.allSatisfy { byte in

@@ -174,7 +174,6 @@ import Testing
 
     @Test(arguments: [
         "for_each.order = \"id\"", "for_each.changed_only = true",
-        "filter = \"x\"",
         "rate.requests = 1", "breaker.failures = 1", "records = \"$..items\"", "records = \"$.items[?(@.a)]\"",
         "auth.kind = \"hmac\"", "auth.kind = \"aws-sigv4\"", "auth.pool = {}",
     ])

@@ -34,7 +34,7 @@ import Testing
         let resource = try #require(reading.configuration?.resource(scope: "coins/coins"))
         #expect(resource.records?.description == canonical && resource.records?.hasWildcard == true && resource.mapKey == nil)
         // What is shown of it can be read again.
-        let shown = try #require(reading.resolved?.settings.first { $0.keyPath.hasSuffix("records") }?.value)
+        let shown = try #require(reading.resolved?.settings.first { $0.keyPath.hasSuffix(".records") }?.value)
         #expect(try configuration(Self.source("records = \(shown)")).sources[0].resources[0].records == resource.records)
     }
 

@@ -1,0 +1,135 @@
+/// What there are parts for.
+extension StreamConverter {
+    func convertPartitions(of retriever: Component) throws {
+        let routers = try retriever.components("partition_router", "PartitionRouter")
+        if routers.isEmpty { return }
+        let isList = routers.allSatisfy { $0.type == "ListPartitionRouter" }
+        if isList { return try convertLists(routers) }
+        guard routers.count == 1, routers[0].type == "SubstreamPartitionRouter" else {
+            let value = try retriever.value("partition_router")
+            let what = Set(routers.map(\.type)).sorted().joined(separator: ", ")
+            return findings.refuse("partition_router", value, "parts of this kind, or of several kinds at once, cannot be said: \(what)")
+        }
+        try convertParents(routers[0])
+    }
+
+    // MARK: Lists of values
+
+    private func convertLists(_ routers: [Component]) throws {
+        var lists: [[String]] = [], names: [String] = []
+        for router in routers {
+            expect(router, handled: ["values", "cursor_field", "request_option"])
+            let evaluator = evaluator(for: router)
+            guard let values = try router.value("values"), let field = try router.value("cursor_field") else {
+                return findings.refuse("partition_router", named(router), "values and cursor_field are needed")
+            }
+            names.append(try constant(field, in: router))
+            guard let list = findings.refusing("partition_router.values", values, { try texts(of: values, evaluator) }) else { return }
+            lists.append(list)
+        }
+        guard lists.allSatisfy({ !$0.isEmpty }) else { return findings.refuse("partition_router.values", nil, "the list is empty") }
+        var plan = PartitionPlan(alias: PartitionPlan.alias(routers.count == 1 ? names[0] : "part"))
+        var values = lists[0]
+        if lists.count == 1 {
+            plan.fields[names[0]] = plan.alias
+        } else {
+            guard !lists.joined().contains(where: { $0.contains("|") || $0.contains("}") }) else {
+                return findings.refuse("partition_router.values", nil, "several lists whose values have \"|\" or \"}\" in them cannot be said")
+            }
+            guard lists.reduce(1, { min($0 * $1.count, 1_000_000) }) <= 1000 else {
+                return findings.refuse("partition_router.values", nil, "there are too many combinations to be written out")
+            }
+            for list in lists.dropFirst() { values = values.flatMap { value in list.map { "\(value)|\($0)" } } }
+            for (number, name) in names.enumerated() { plan.fields[name] = "\(plan.alias):split(|,\(number))" }
+        }
+        for (list, name) in zip(lists, names) where list.allSatisfy({ Double($0) != nil }) {
+            if let place = plan.fields[name] { plan.numbers.insert(place) }
+        }
+        var seen: Set<String> = []
+        draft.partitions["values"] = .texts(values.filter { seen.insert($0).inserted })
+        draft.partitions["as"] = .text(plan.alias)
+        partition = plan
+        for (router, name) in zip(routers, names) { pendingOptions.append((router, "request_option", plan.fields[name] ?? plan.alias)) }
+    }
+
+    /// A list that is written out, or that the user gives.
+    private func texts(of value: ManifestValue, _ evaluator: Evaluator) throws -> [String] {
+        let term: Term
+        if let list = value.list {
+            term = .list(try list.map { try evaluator.term(context.manifest.resolved($0)) })
+        } else {
+            let whole = try evaluator.term(value)
+            if case .text(let text) = whole, let literal = PythonLiteral.value(text) { term = literal } else { term = whole }
+        }
+        guard case .list(let elements) = term else { throw Unsayable("a list that is known before a run was expected") }
+        return try elements.map { element in
+            guard let text = element.constantText, !text.isEmpty else {
+                throw Unsayable("its values have to be known before a run, and none may be empty")
+            }
+            return text
+        }
+    }
+
+    // MARK: Parents
+
+    private func convertParents(_ router: Component) throws {
+        expect(router, handled: ["parent_stream_configs"])
+        let configurations = try router.components("parent_stream_configs", "ParentStreamConfig")
+        guard configurations.count == 1, let configuration = configurations.first else {
+            return findings.refuse(
+                "partition_router.parent_stream_configs", nil, line: router.line, "parts for the objects of several streams cannot be said")
+        }
+        expect(
+            configuration,
+            handled: ["stream", "parent_key", "partition_field", "request_option", "incremental_dependency", "extra_fields", "lazy_read_pointer"])
+        if let pointer = try configuration.value("lazy_read_pointer"), pointer.isTruthy {
+            findings.refuse("ParentStreamConfig.lazy_read_pointer", pointer, "lists inside of a parent's records cannot be read in this way")
+        }
+        guard let stream = try configuration.component("stream", "DeclarativeStream"), let key = try configuration.value("parent_key"),
+            let field = try configuration.value("partition_field")
+        else {
+            return findings.refuse("partition_router", named(configuration), "stream, parent_key and partition_field are needed")
+        }
+        guard let parent = context.parent(stream, findings) else { return }
+        if try configuration.flag("incremental_dependency") {
+            findings.remark(
+                "ParentStreamConfig.incremental_dependency", try configuration.value("incremental_dependency"),
+                "the parts of all parents are asked for, and not only of those that have changed")
+        }
+        var plan = PartitionPlan(alias: PartitionPlan.alias(Names.singular(parent.stream).lowercased()))
+        let names = try constant(key, in: configuration).split(separator: "/").map(String.init)
+        let place = try place(names, of: parent, &plan)
+        plan.fields[try constant(field, in: configuration)] = place
+        for extra in try configuration.value("extra_fields")?.list ?? [] {
+            let names = try self.names(extra, in: configuration)
+            plan.extraFields[names.joined(separator: ".")] = try self.place(names, of: parent, &plan)
+        }
+        draft.parent = parent
+        draft.partitions["as"] = .text(plan.alias)
+        partition = plan
+        pendingOptions.append((configuration, "request_option", place))
+    }
+
+    /// The place for a field of a parent's records; the parent gets an attribute for it.
+    private func place(_ names: [String], of parent: ResourceDraft, _ plan: inout PartitionPlan) throws -> String {
+        guard let attribute = parent.attribute(for: names) else { throw Unsayable("the field of the parent has no name") }
+        guard attribute.type != "json" else {
+            throw Unsayable("\(names.joined(separator: ".")) of \(parent.stream) is a list or an object, and no part of a request")
+        }
+        let place = "\(plan.alias).\(attribute.name)"
+        if ["decimal", "int64", "double"].contains(attribute.type) { plan.numbers.insert(place) }
+        return place
+    }
+
+    /// The place for what the parent is a part of: it keeps that in an attribute of its own.
+    func grandparentPlace(_ keys: [String]) throws -> String {
+        guard let plan = partition, let parent = draft.parent, let inner = context.slices[parent.name]?[keys.joined(separator: ".")] else {
+            throw Unsayable("it is not known what is meant by that part of a slice")
+        }
+        let template = TOMLValue.text("{\(inner)}")
+        if let known = parent.assigned.entries.first(where: { $0.value == template }) { return "\(plan.alias).\(known.key)" }
+        let name = parent.entity.add("parent_\(keys.joined(separator: "_"))", paths: [], type: "string")
+        parent.assigned[name] = template
+        return "\(plan.alias).\(name)"
+    }
+}

@@ -41,6 +41,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     ],
     targets: [
         // The object graph.
@@ -158,6 +159,9 @@ let package = Package(
                 daemon("NIOSSL", "swift-nio-ssl"),
             ],
             path: "Tests/Support/SyncTestSupport", swiftSettings: strict),
+        // A service that behaves as a manifest says. It shares nothing with what reads manifests for us: one misreading must not be made twice.
+        .target(
+            name: "ManifestTestSupport", dependencies: [daemon("Yams", "Yams")], path: "Tests/Support/ManifestTestSupport", swiftSettings: strict),
         .testTarget(
             name: "OpenCoreDataTests", dependencies: ["OpenCoreData", "CoreData", "ModelFiles", "OpenCoreDataTestSupport", "TestTraits"],
             swiftSettings: strict),
@@ -212,7 +216,10 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["SyncControl", "SyncReports", "SyncTestSupport", "cisternd", "cisternctl"],
+            name: "EndToEndTests",
+            dependencies: [
+                "JSONPaths", "ManifestTestSupport", "SyncConfiguration", "SyncControl", "SyncReports", "SyncTestSupport", "cisternd", "cisternctl",
+            ],
             exclude: ["Fixtures", "in-box"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],

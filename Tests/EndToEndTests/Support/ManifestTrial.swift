@@ -60,7 +60,7 @@ struct ManifestTrial {
         }
         let claims = claimed(configuration, api, &outcomes)
         guard !claims.isEmpty else { return results(outcomes, "") }
-        if let missing = try putCredentials(shop, configuration, api.configuration) { return results(outcomes, missing) }
+        if let missing = try putCredentials(shop, configuration, imported.fields, api.configuration) { return results(outcomes, missing) }
         let daemon = try await startDaemon(shop)
         let first = try await mirror(shop, configuration, claims, api)
         api.change(at: Self.now)
@@ -121,11 +121,16 @@ struct ManifestTrial {
         var toml = ""
         /// Why nothing came of it.
         var failure: String?
-        /// Streams that were left out, and why.
+        /// The streams that it says are in the configuration.
+        var streams: Set<String> = []
+        /// What was left out, by the stream that it is about, and why.
         var leftOut: [String: String] = [:]
+        /// The settings that credentials stand for, by the credentials' names.
+        var fields: [String: String] = [:]
 
         /// Nil for a stream that should be in the configuration.
         func outcome(of stream: String) -> Outcome? {
+            if streams.contains(stream) { return nil }
             if let reason = leftOut[stream] { return .leftOut(reason) }
             return failure.map { .failed("import: \($0)") }
         }
@@ -141,7 +146,7 @@ struct ManifestTrial {
             // One document, or one a line.
             for text in [lines.joined(separator: "\n")] + lines {
                 guard let start = text.firstIndex(where: { $0 == "[" || $0 == "{" }) else { continue }
-                if let value = try? DataValue(json: text[start...].utf8) { Self.collect(value, &imported.leftOut) }
+                if let value = try? DataValue(json: text[start...].utf8) { Self.collect(value, &imported) }
             }
         }
         // Nothing of a manifest may be convertible; then every stream is told of.
@@ -151,16 +156,18 @@ struct ManifestTrial {
         return imported
     }
 
-    /// Finds what is told of streams, wherever it stands.
-    private static func collect(_ value: DataValue, _ leftOut: inout [String: String]) {
-        for element in value.list ?? [] { collect(element, &leftOut) }
+    /// Finds what is told, wherever it stands.
+    private static func collect(_ value: DataValue, _ imported: inout Imported) {
+        for element in value.list ?? [] { collect(element, &imported) }
         guard let members = value.members else { return }
         if let stream = value["stream"]?.text, let reason = value["reason"]?.text {
             // A remark is about something of a stream that is converted all the same.
-            let isLeftOut = (value["isLeftOut"] ?? value["left_out"] ?? value["leftOut"])?.bool ?? true
-            if isLeftOut, leftOut[stream] == nil { leftOut[stream] = reason }
+            let isLeftOut = value["isLeftOut"]?.bool ?? true
+            if isLeftOut, imported.leftOut[stream] == nil { imported.leftOut[stream] = reason }
         }
-        for member in members { collect(member.value, &leftOut) }
+        if let name = value["name"]?.text, let field = value["field"]?.text { imported.fields[name] = field }
+        imported.streams.formUnion((value["streams"]?.list ?? []).compactMap(\.text))
+        for member in members { collect(member.value, &imported) }
     }
 
     // MARK: Running
@@ -189,17 +196,19 @@ struct ManifestTrial {
         try settings.write(toFile: "\(shop.folder)/conf.d/test.toml", atomically: true, encoding: .utf8)
     }
 
-    /// Each secret that the configuration refers to gets the value of the setting whose name its own ends with.
+    /// Each secret that the configuration refers to gets the value of its setting: of the one that the import names, or else whose name its own ends with.
     /// - Returns: what is wrong; nil: nothing.
-    private func putCredentials(_ shop: Workshop, _ configuration: CisternConfiguration, _ settings: ManifestConfiguration) throws -> String? {
+    private func putCredentials(
+        _ shop: Workshop, _ configuration: CisternConfiguration, _ fields: [String: String], _ settings: ManifestConfiguration
+    ) throws -> String? {
         let folder = "\(shop.folder)/credentials"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         for reference in Set(configuration.sources.flatMap(\.resources).flatMap(\.secrets)) {
             guard case .credential(let name) = reference else { return "\(reference) is no credential" }
-            let plain = ManifestComparison.plain(name)
-            let fitting = settings.leaves.filter { leaf in plain.hasSuffix(ManifestComparison.plain(leaf.path.joined())) }
-            let shorter = settings.leaves.filter { leaf in leaf.path.last.map { plain.hasSuffix(ManifestComparison.plain($0)) } ?? false }
-            guard let leaf = (fitting.isEmpty ? shorter : fitting).max(by: { $0.path.joined().count < $1.path.joined().count }) else {
+            let plain = ManifestComparison.plain(name), field = fields[name] ?? ""
+            let named = settings.leaves.first { $0.path.joined(separator: ".") == field }
+            let similar = settings.leaves.filter { leaf in leaf.path.last.map { plain.hasSuffix(ManifestComparison.plain($0)) } ?? false }
+            guard let leaf = named ?? similar.max(by: { $0.path.joined().count < $1.path.joined().count }) else {
                 return "no setting belongs to the credential \(name)"
             }
             try leaf.text.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)

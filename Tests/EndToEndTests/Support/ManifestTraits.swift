@@ -3,7 +3,8 @@ import ManifestTestSupport
 
 /// Where the traits of streams are.
 enum ManifestTraits {
-    /// The most frequent ones, which are part of the project.
+    /// The most frequent ones, and of the rarer ones some of each kind. They are part of the project; `count` says how many of a thousand streams have
+    /// them, 0 for streams that are there as others' parents.
     static func fixture() throws -> [StreamFacts] {
         try StreamFacts.list(json: Data(contentsOf: URL(fileURLWithPath: TestData.fixture("manifest-traits.json"))))
     }

@@ -14,6 +14,8 @@ struct StreamRecords: Sendable {
     /// The field of the last record that the next page goes on from.
     private let keysetField: String?
     private let fields: [DataValue.Member]
+    /// Whether the key holds something that is the part's, so that records need be told from each other within it only.
+    private let hasKeyOfPart: Bool
     private var serials = 0
 
     /// Records to a page where the manifest does not say how many.
@@ -33,6 +35,8 @@ struct StreamRecords: Sendable {
         keysetField = keyset
         let needed = stream.primaryKey + referenced.sorted() + [stream.cursor?.field, keyset].compactMap(\.self)
         fields = Self.fields(stream.properties, needed)
+        let ofPart = added.filter { !$0.value.isConstant && $0.value.paths(from: "record").isEmpty }
+        hasKeyOfPart = stream.primaryKey.count > 1 && ofPart.contains { stream.primaryKey.contains($0.path[0]) }
     }
 
     // MARK: Paging
@@ -210,7 +214,7 @@ struct StreamRecords: Sendable {
         if types.contains("null"), !isIdentity, (item.serial + name.utf8.count) % 5 == 4 { return .null }
         if let choices = schema["enum"]?.list?.filter({ !$0.isNull }), !choices.isEmpty { return choices[item.serial % choices.count] }
         // What the part is known by as well is unique in the part only.
-        let isOfPart = stream.primaryKey.contains(name) && stream.primaryKey.count > 1 && !stream.routers.isEmpty && !referenced.contains(name)
+        let isOfPart = hasKeyOfPart && stream.primaryKey.contains(name) && !referenced.contains(name)
         let number = isOfPart ? item.number : salt * 10_000 + item.serial
         switch types.first(where: { $0 != "null" }) ?? "string" {
         case "integer": return .int(isIdentity ? number : item.serial * 3 + item.revision * 1000)

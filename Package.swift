@@ -162,6 +162,9 @@ let package = Package(
                 daemon("NIOSSL", "swift-nio-ssl"),
             ],
             path: "Tests/Support/SyncTestSupport", swiftSettings: strict),
+        // A service that behaves as a manifest says. It shares nothing with what reads manifests for us: one misreading must not be made twice.
+        .target(
+            name: "ManifestTestSupport", dependencies: [daemon("Yams", "Yams")], path: "Tests/Support/ManifestTestSupport", swiftSettings: strict),
         .testTarget(
             name: "OpenCoreDataTests", dependencies: ["OpenCoreData", "CoreData", "ModelFiles", "OpenCoreDataTestSupport", "TestTraits"],
             swiftSettings: strict),
@@ -218,7 +221,10 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["SyncControl", "SyncReports", "SyncTestSupport", "cisternd", "cisternctl"],
+            name: "EndToEndTests",
+            dependencies: [
+                "JSONPaths", "ManifestTestSupport", "SyncConfiguration", "SyncControl", "SyncReports", "SyncTestSupport", "cisternd", "cisternctl",
+            ],
             exclude: ["Fixtures", "in-box"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],

@@ -95,7 +95,7 @@ import Testing
             let token = try #require(resource.incremental?.token)
             #expect(token.path == "$['@odata.deltaLink']" && token.parameter == nil && resource.incremental?.fullEvery == .days(30))
             #expect(resource.deletion.condition == DeletionCondition("$['@removed']") && resource.deletion.detect == .snapshot)
-            guard case .bodyLink("$['@odata.nextLink']") = resource.pagination.kind else {
+            guard case .bodyLink("$['@odata.nextLink']", nil) = resource.pagination.kind else {
                 Issue.record("\(name) has other pages")
                 return
             }

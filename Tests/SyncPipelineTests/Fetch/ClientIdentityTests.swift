@@ -36,9 +36,9 @@ import Testing
         }
     }
 
-    /// Fetches a page of the place over transports of a pool.
+    /// Fetches a page of the place over transports of a pool, or of one of its own.
     private func fetch(
-        _ place: Place, from pool: TransportPool = TransportPool(secrets: secrets), to url: String? = nil,
+        _ place: Place, from shared: TransportPool? = nil, to url: String? = nil,
         _ change: (inout SyncConfiguration.TLSConfiguration) -> Void = { _ in }
     ) async throws -> FetchOutcome {
         var tls = SyncConfiguration.TLSConfiguration()
@@ -52,8 +52,16 @@ import Testing
         }
         let settings = try FetchSettings(resource: resource, daemon: DaemonConfiguration(), version: "1.0", secrets: .none)
         let options = TransportOptions(resource: resource, settings: settings, daemon: DaemonConfiguration())
-        let environment = FetchEnvironment(settings: settings, transport: try await pool.transport(for: options), clock: SystemClock())
-        return await PageFetch(PageRequest(address: settings.first), environment: environment).run()
+        let pool = shared ?? TransportPool(secrets: Self.secrets)
+        do {
+            let environment = FetchEnvironment(settings: settings, transport: try await pool.transport(for: options), clock: SystemClock())
+            let outcome = await PageFetch(PageRequest(address: settings.first), environment: environment).run()
+            if shared == nil { await pool.shutdown() }
+            return outcome
+        } catch {
+            if shared == nil { await pool.shutdown() }
+            throw error
+        }
     }
 
     private func isPage(_ outcome: FetchOutcome) -> Bool { if case .page = outcome { true } else { false } }

@@ -98,7 +98,7 @@ extension Codec where Value == [FormField] {
     static var form: Codec {
         let parameters = Codec<[QueryParameter]>.parameters, expected = "a table of field names and values"
         return Codec(expected: expected, wrong: parameters.wrong) { node in
-            if let secret = node.table?.ordered.first(where: { RequestName.isSecret(field: $0.key) }) {
+            if let secret = node.table?.ordered.first(where: { RequestName.isSecret(field: $0.key) && $0.value.string?.isEmpty != true }) {
                 let refusal = BodyRefusal(secret: secret.key)
                 return .wrong(refusal.message, refusal.suggestion)
             }

@@ -163,7 +163,8 @@ extension ManifestWriter {
     private func credentials(_ fields: [(String, DataValue?)]) -> DataValue {
         let stream = streams.first { $0.has("auth", "selective") }
         var choices: [DataValue] = []
-        for (index, _) in (stream.map { kinds($0) } ?? []).enumerated() {
+        let ways = stream.map { kinds($0).count } ?? 0
+        for index in 0..<ways {
             let type = DataValue.having([("type", .text("string")), ("const", .text("way\(index + 1)"))])
             var inner = fields
             inner.insert(("auth_type", type), at: 0)

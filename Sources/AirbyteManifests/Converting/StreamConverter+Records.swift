@@ -25,7 +25,7 @@ extension StreamConverter {
     /// The path, with wildcards where the manifest has them.
     private func records(_ extractor: Component) throws -> String {
         let value = try extractor.value("field_path")
-        let names = try value.map { try names($0, in: extractor) } ?? []
+        let names = try value.map { try self.names($0, in: extractor) } ?? []
         var text = "$"
         for (number, name) in names.enumerated() where !name.isEmpty {
             guard name == "*" else {

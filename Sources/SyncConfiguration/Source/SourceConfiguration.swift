@@ -43,6 +43,8 @@ public struct ResourceConfiguration: Sendable, Hashable {
     /// `map_key`: the attribute that is the name under which a record stands in the innermost map that a wildcard of ``records`` goes over; a text or an
     /// integer. `nil`: names mean nothing.
     public var mapKey: String?
+    /// `also`: the lists of other objects that its pages mention, in the order in which they are read.
+    public var also: [MentionConfiguration] = []
     /// Query parameters, sorted by name; those of the source come before those of the resource of another name.
     public var parameters: [QueryParameter] = []
     /// Further headers of the request, on top of ``HTTPConfiguration/headers`` (a name that stands in both is taken from here).
@@ -173,7 +175,8 @@ public struct LimitsConfiguration: Sendable, Hashable {
     public var maxPages = 10_000
     /// Per run.
     public var maxRecords = 5_000_000
-    /// `limits.max_records_per_page`: one record more and the page is refused, and the run fails. All lists of a page count together. Default 20,000.
+    /// `limits.max_records_per_page`: one record more and the page is refused, and the run fails. All lists of a page count together, with what is meant of
+    /// the lists of ``ResourceConfiguration/also``. Default 20,000.
     public var maxRecordsPerPage = 20_000
     /// `limits.max_run_time`: a run that lasts longer fails at its next page. Default 1 h.
     public var maxRunTime = TimeSpan.hours(1)

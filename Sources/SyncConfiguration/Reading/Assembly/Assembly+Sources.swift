@@ -93,6 +93,8 @@ extension Assembly {
         resource.success = values.success
         resource.emptyStatuses = values.emptyStatuses
         resource.assigned = values.assigned
+        let also = mentions(of: resource, layers.dropFirst(), model)
+        resource.also = also.value
         assembleRequest(of: &resource, values, origins, own)
         let partitions = partitions(source.name, layers)
         resource.partitions = partitions.value
@@ -105,6 +107,7 @@ extension Assembly {
         if values.method == nil {
             settings.append(setting("method", path: path, tomlQuoted(resource.method.rawValue), resource.method == .get ? .builtIn : .derived))
         }
+        if let place = also.place { settings.append(setting("also", path: path, resource.also.toml, Self.origin(place))) }
         if resource.partitions != nil {
             settings += self.settings(of: partitions.table, partitions.origins, path: path, prefix: "for_each.")
         }

@@ -61,7 +61,8 @@ struct ResourceTable: ConfigurationTable {
             Key("idempotent", .bool, \.isIdempotent),
             .inForce("format", "json"),
         ]
-            + Key.structural("schedule", "http", "tls", "retry", "limits", "parse", "schema", "deletion", "auth", "pages", "for_each", "incremental")
+            + Key.structural(
+                "also", "schedule", "http", "tls", "retry", "limits", "parse", "schema", "deletion", "auth", "pages", "for_each", "incremental")
             + Key.later("filter", "rate", "breaker")
     }
 

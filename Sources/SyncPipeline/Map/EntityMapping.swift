@@ -212,6 +212,8 @@ package struct ModelMapping: Sendable {
     let comparable: Set<String>
     /// The entities of the objects that an entity's records may hold, and of those that these hold.
     let held: [String: Set<String>]
+    /// The lists of other objects that the pages of the resource mention that it is adapted to.
+    private(set) var mentions: [MentionedList] = []
     /// Changes when anything does that decides what a record becomes.
     private let fingerprint: String
     /// Goes into every record's hash, so that a record mapped in another way never counts as unchanged.
@@ -249,17 +251,19 @@ package struct ModelMapping: Sendable {
         salt = other.salt
     }
 
-    /// The same for one resource: its records say nothing of properties that are set, or that are their names.
+    /// The same for one resource: its records say nothing of properties that are set, or that are their names; and what else its pages mention.
     func adapted(to resource: ResourceConfiguration) -> ModelMapping {
+        var mapping = withoutProperties(saidElsewhereBy: resource)
+        mapping.mentions = resource.also.compactMap { mention in
+            entities[mention.entity].map { MentionedList(mention, of: $0, in: resource, among: mapping.entities) }
+        }
+        return mapping
+    }
+
+    private func withoutProperties(saidElsewhereBy resource: ResourceConfiguration) -> ModelMapping {
         let entity = resource.entity, names = Set(resource.assigned.map(\.name) + (resource.mapKey.map { [$0] } ?? []))
         guard !names.isEmpty, let found = entities[entity] else { return self }
-        var configuration = found.configuration
-        for index in configuration.attributes.indices where names.contains(configuration.attributes[index].name) {
-            configuration.attributes[index].isRead = false
-        }
-        for index in configuration.relationships.indices where names.contains(configuration.relationships[index].name) {
-            configuration.relationships[index].isRead = false
-        }
+        let configuration = found.configuration.without(names)
         let adapted = entities.mapValues { other in
             other.name == entity
                 ? EntityMapping(configuration, entity: other.entity, nameOfRecord: resource.mapKey)
@@ -281,6 +285,7 @@ package struct ModelMapping: Sendable {
             ] + (resource.assigned.isEmpty ? [] : [resource.assigned, constants.description]) + (resource.isGraphQL ? ["GraphQL"] : [])
             + (resource.incremental.map { [$0.kind, $0.field, $0.start, resource.url, resource.parameters, resource.body] } ?? [])
         if let name = resource.mapKey { parts += ["map_key", name] as [Any?] }
+        if !resource.also.isEmpty { parts += ["also", resource.also] as [Any?] }
         let text = parts.map { $0.map { String(describing: $0) } ?? "" }.joined(separator: "\n")
         return "\(resource.entity) \(BodyDigest(of: text))"
     }

@@ -5,6 +5,8 @@ import SyncConfiguration
 struct SievePlan: Sendable {
     /// Where the records are.
     let records: JSONPath
+    /// Whether the page is not taken apart: its records may be in several lists, or other lists of it are read as well.
+    let keepsWhole: Bool
     /// What is read of what is around them.
     let envelope: EnvelopePlan
     /// What is read of the last of them besides, one field: what the next page begins after; nil: nothing.
@@ -12,7 +14,9 @@ struct SievePlan: Sendable {
     let limits: JSONReaderLimits
 
     init(_ resource: ResourceConfiguration) {
-        records = resource.records ?? .root
+        let records = resource.records ?? .root
+        self.records = records
+        keepsWhole = records.hasWildcard || !resource.also.isEmpty
         envelope = EnvelopePlan(resource.pagination, isGraphQL: resource.isGraphQL)
         lastRecord = resource.pagination.kind.lastRecordPath.map { JSONFieldPlan([JSONField("\($0)", path: $0)]) }
         limits = JSONReaderLimits(resource.limits)

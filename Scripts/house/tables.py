@@ -143,6 +143,8 @@ CONFIGURATION_VALUES = {
     "LimitsConfiguration": {"limits"},
     "LogConfiguration": {"log"},
     "Member": {"member"},
+    "MentionConfiguration": {"mention"},
+    "MentionCondition": {"condition"},
     "ModelConfiguration": {"configuration", "model"},
     "Login": {"login"},
     "Member": {"member"},

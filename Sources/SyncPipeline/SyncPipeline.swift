@@ -110,6 +110,7 @@ public final class SyncPipeline: Sendable {
         let entities = Dictionary(configuration.model.entities.map { ($0.name, $0) }) { first, _ in first }
         for resource in configuration.sources.flatMap(\.resources) {
             guard let entity = entities[resource.entity] else { throw SyncError.unknownEntity(resource.entity) }
+            for mention in resource.also where entities[mention.entity] == nil { throw SyncError.unknownEntity(mention.entity) }
             guard resource.key.isEmpty || resource.key == entity.key else {
                 throw SyncError.keyOfResource(scope: resource.scope, entity: entity.name, expected: entity.key)
             }

@@ -36,4 +36,18 @@ package struct PageEnvelope: @unchecked Sendable {
     package func values(_ reader: JSONRecordReader, policies: JSONReaderPolicies = JSONReaderPolicies()) throws -> [JSONValue] {
         try cutter.values(reader, policies: policies)
     }
+
+    /// Has another list of the page read, of a page of which nothing was cut; of one that was, it traps.
+    ///
+    /// - Parameters:
+    ///   - list: where it is, as records are.
+    ///   - each: gets what is in it, in order. The places are those in the list.
+    /// - Returns: what the reader says of the list, with nothing of what is around it.
+    /// - Throws: ``JSONReaderError``, or what the closure throws.
+    package func read(
+        _ reader: JSONRecordReader, list: JSONPath, plan: JSONFieldPlan, policies: JSONReaderPolicies = JSONReaderPolicies(),
+        each: (JSONRecord) throws -> Void
+    ) throws -> JSONPageSummary {
+        try cutter.read(reader, list: list, plan: plan, policies: policies, each: each)
+    }
 }

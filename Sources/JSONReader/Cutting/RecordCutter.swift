@@ -12,8 +12,8 @@ import JSONPaths
 /// ``JSONRecord/problem``. Until then, nothing of a page counts.
 ///
 /// Where that cannot be promised, the cutter is ``Status/undecided``: no record is cut, and the envelope is the whole page with its records.
-/// That is so if there is no list at the path (an object is the only record), if the path has a wildcard, so that there may be several lists, or if the
-/// envelope's fields depend on what is in the list.
+/// That is so if there is no list at the path (an object is the only record), if the path has a wildcard, so that there may be several lists, if the
+/// envelope's fields depend on what is in the list, or if somebody wants the whole page, to read other lists of it as well.
 ///
 /// The memory needed is that of what is around the records and of one record; if undecided, of the whole page. A cutter is for one page and belongs to one
 /// thread at a time.
@@ -67,13 +67,14 @@ package final class RecordCutter {
     /// - Parameters:
     ///   - records: where the list is, as for the reader.
     ///   - envelope: what will be wanted of what is around the list. Traps if it has no fields yet.
+    ///   - keepsWhole: whether nothing is cut, wherever the list is.
     package convenience init(
-        records: JSONPath = .root, envelope: JSONFieldPlan? = nil, limits: JSONReaderLimits = JSONReaderLimits()
+        records: JSONPath = .root, envelope: JSONFieldPlan? = nil, limits: JSONReaderLimits = JSONReaderLimits(), keepsWhole: Bool = false
     ) {
-        self.init(records: records, envelope: envelope, limits: limits, instructions: .best)
+        self.init(records: records, envelope: envelope, limits: limits, keepsWhole: keepsWhole, instructions: .best)
     }
 
-    init(records: JSONPath, envelope: JSONFieldPlan?, limits: JSONReaderLimits, instructions: Instructions) {
+    init(records: JSONPath, envelope: JSONFieldPlan?, limits: JSONReaderLimits, keepsWhole: Bool = false, instructions: Instructions) {
         let made = records.withSegments { segments in
             var cutting = csj_cutting()
             cutting.path = segments.baseAddress
@@ -93,7 +94,7 @@ package final class RecordCutter {
         self.recordLimits = recordLimits
         envelope?.checkComplete()
         let paths = envelope?.fields.lazy.flatMap(\.paths)
-        if paths?.contains(where: { $0.depends(onElementsOf: records) }) == true { csj_cutter_pass(cutter) }
+        if keepsWhole || paths?.contains(where: { $0.depends(onElementsOf: records) }) == true { csj_cutter_pass(cutter) }
     }
 
     deinit {
@@ -179,6 +180,16 @@ package final class RecordCutter {
     func values(_ reader: JSONRecordReader, policies: JSONReaderPolicies) throws -> [JSONValue] {
         try withEnvelope { bytes in
             try reader.read(bytes: bytes, plan: JSONFieldPlan([]), envelope: envelope, limits: limits, policies: policies) { _ in }.envelope
+        }
+    }
+
+    /// Another list of a page of which nothing was cut.
+    func read(
+        _ reader: JSONRecordReader, list: JSONPath, plan: JSONFieldPlan, policies: JSONReaderPolicies, each: (JSONRecord) throws -> Void
+    ) throws -> JSONPageSummary {
+        precondition(status != .cut, "RecordCutter: another list is wanted of a page that was cut")
+        return try withEnvelope { bytes in
+            try reader.read(bytes: bytes, records: list, plan: plan, limits: limits, policies: policies, each: each)
         }
     }
 

@@ -47,6 +47,8 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var format = ContentFormat.json
     /// `unpack`, default `none`: the file that a body is; `nil`: it holds the records as it is.
     public var unpacking: Unpacking?
+    /// `also`: the lists of other objects that its pages mention, in the order in which they are read.
+    public var also: [MentionConfiguration] = []
     /// Query parameters, sorted by name; those of the source come before those of the resource of another name.
     public var parameters: [QueryParameter] = []
     /// Further headers of the request, on top of ``HTTPConfiguration/headers`` (a name that stands in both is taken from here).
@@ -147,7 +149,8 @@ public struct LimitsConfiguration: Sendable, Hashable {
     public var maxPages = 10_000
     /// Per run.
     public var maxRecords = 5_000_000
-    /// `limits.max_records_per_page`: one record more and the page is refused, and the run fails. All lists of a page count together. Default 20,000.
+    /// `limits.max_records_per_page`: one record more and the page is refused, and the run fails. All lists of a page count together, with what is meant of
+    /// the lists of ``ResourceConfiguration/also``. Default 20,000.
     public var maxRecordsPerPage = 20_000
     /// `limits.max_run_time`: a run that lasts longer fails at its next page. Default 1 h.
     public var maxRunTime = TimeSpan.hours(1)

@@ -123,29 +123,27 @@ extension RowSnapshot {
 
 /// A record, or an object inside of one, that was set aside.
 package struct RejectedRecord: Sendable, Hashable {
-    /// 0-based place in the page, over all of its lists.
+    /// 0-based place in the page, over all of its lists of records; of an object that is none of them, in the list that it is in.
     package let record: Int
     package let reason: String
     package let path: String
     /// Its JSON text, as much of it as is kept.
     package let raw: String
-    /// The hash of all of its text, with its name in a map.
+    /// The hash of all of its text, with its name in a map and the list that it is in.
     let hash: String
 
     /// How much of a text is kept, in bytes.
     private static let longestText = 8192
 
-    init(_ record: JSONRecord, at place: Int, reason: String, path: String) {
+    /// - Parameter list: the list that it is in, if that is none of the records'.
+    init(_ record: JSONRecord, at place: Int, in list: JSONPath?, reason: String, path: String) {
         self.record = place
         self.path = path
-        if let name = record.memberName.map({ String($0) }) {
-            // Its text need not say which of a map's records it is.
-            self.reason = "in \"\(name.prefix(40))\": \(reason)"
-            hash = "\(record.hash) \(name)"
-        } else {
-            self.reason = reason
-            hash = record.hash.description
-        }
+        // Its text need not say where it is, nor which of a map's records.
+        let name = record.memberName.map { String($0) }, list = list?.description
+        let places = [list, name.map { "\"\($0.prefix(40))\"" }].compactMap { $0 }
+        self.reason = places.isEmpty ? reason : "in \(places.joined(separator: ", ")): \(reason)"
+        hash = [record.hash.description, name, list].compactMap { $0 }.joined(separator: " ")
         raw = record.raw.withBytes { String(decoding: $0.prefix(Self.longestText), as: UTF8.self) }
     }
 }

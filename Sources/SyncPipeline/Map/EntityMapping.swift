@@ -224,6 +224,8 @@ package struct ModelMapping: Sendable {
     let comparable: Set<String>
     /// The entities of the objects that an entity's records may hold, and of those that these hold.
     let held: [String: Set<String>]
+    /// The lists of other objects that the pages of the resource mention that it is adapted to.
+    private(set) var mentions: [MentionedList] = []
     /// Changes when anything does that decides what a record becomes.
     private let fingerprint: String
     /// Goes into every record's hash, so that a record mapped in another way never counts as unchanged.
@@ -261,26 +263,27 @@ package struct ModelMapping: Sendable {
         salt = other.salt
     }
 
-    /// As the records of a resource are read: they say nothing of properties that are set, or that are their names, and may say that their objects are
-    /// gone.
+    /// As the pages of a resource are read: its records say nothing of properties that are set, or that are their names, and may say that their objects
+    /// are gone; and pages may mention others.
     func reading(_ resource: ResourceConfiguration) -> ModelMapping {
+        var mapping = records(of: resource)
+        mapping.mentions = resource.also.compactMap { mention in
+            entities[mention.entity].map { MentionedList(mention, of: $0, in: resource, among: mapping.entities) }
+        }
+        return mapping
+    }
+
+    private func records(of resource: ResourceConfiguration) -> ModelMapping {
         let entity = resource.entity, deletion = resource.deletion.isSaid ? resource.deletion : nil
         let names = Set(resource.assigned.map(\.name) + (resource.mapKey.map { [$0] } ?? []))
         guard !names.isEmpty || deletion != nil, let found = entities[entity] else { return self }
-        var configuration = found.configuration
-        for index in configuration.attributes.indices where names.contains(configuration.attributes[index].name) {
-            configuration.attributes[index].isRead = false
+        let configuration = found.configuration.without(names)
+        let adapted = entities.mapValues { other in
+            other.name == entity
+                ? EntityMapping(configuration, entity: other.entity, nameOfRecord: resource.mapKey, deletion: deletion)
+                : EntityMapping(other.configuration, entity: other.entity)
         }
-        for index in configuration.relationships.indices where names.contains(configuration.relationships[index].name) {
-            configuration.relationships[index].isRead = false
-        }
-        return ModelMapping(
-            entities.mapValues { mapping in
-                let isMeant = mapping.name == entity
-                return isMeant
-                    ? EntityMapping(configuration, entity: mapping.entity, nameOfRecord: resource.mapKey, deletion: deletion)
-                    : EntityMapping(mapping.configuration, entity: mapping.entity)
-            }, like: self)
+        return ModelMapping(adapted, like: self)
     }
 
     /// Changes when anything does that decides what a body of this resource becomes: what was read otherwise is read again. It begins with the name
@@ -301,6 +304,7 @@ package struct ModelMapping: Sendable {
         if let name = resource.mapKey { parts += ["map_key", name] as [Any?] }
         if resource.format != .json || resource.unpacking != nil { parts += [resource.format, resource.unpacking] as [Any?] }
         if resource.deletion.isSaid { parts += ["deletion", resource.deletion.condition] as [Any?] }
+        if !resource.also.isEmpty { parts += ["also", resource.also] as [Any?] }
         if let incremental = resource.incremental {
             parts += [incremental.kind, incremental.field, incremental.start, resource.url, resource.parameters, resource.body] as [Any?]
         }

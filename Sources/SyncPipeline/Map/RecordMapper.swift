@@ -24,7 +24,9 @@ final class RecordMapper {
     /// What the page's records are.
     var records: PageRecords
     /// Where the record stands that is being read.
-    private(set) var place = 0
+    var place = 0
+    /// In which list beside the records it does; nil: it is one of the records.
+    var list: JSONPath?
     /// The keys of objects that the page says are gone, and does not list after that.
     var gone: Set<UniqueKey> = []
     /// How many of its records say so.
@@ -44,6 +46,8 @@ final class RecordMapper {
     private let isCancelled: () -> Bool
     /// The keys of records that were set aside.
     private var rejectedKeys: Set<UniqueKey> = []
+    /// The keys of the others; nil: nobody asks for them.
+    private(set) var recordKeys: Set<UniqueKey>?
     var objects = 0
     /// Complete rows that short forms inside other records have changed since their own record was read, by entity.
     private(set) var overwritten: [String: Set<Int64>] = [:]
@@ -55,21 +59,12 @@ final class RecordMapper {
     private(set) var named: Set<NSManagedObjectID> = []
     var drafts: [Draft.Name: Draft] = [:]
     var order: [Draft] = []
-    private let batchSize: Int
+    let batchSize: Int
     /// Packs records; nil: they are none that can be packed.
     private let packer: RecordPacker?
     /// Inserts what is packed; nil: packed records are not likely to be new.
     private var packed: PackedImport?
     private let probe: Probe?
-
-    /// How a page is read, and who is told of it: for tests.
-    struct Probe {
-        let batchSize: Int
-        let isPacking: Bool
-        let packed: (Int) -> Void
-        let taken: (Int) -> Void
-        let reached: (ParseProbe.Stage) -> Void
-    }
 
     /// How many of the things that were set aside are kept of a page.
     private static let keptRejections = 1000
@@ -88,7 +83,8 @@ final class RecordMapper {
         guard let found = mapping.entities[entity] else { throw SyncError.unknownEntity(entity) }
         self.mapping = mapping
         self.entity = found
-        isComparable = mapping.comparable.contains(entity)
+        isComparable = mapping.comparable.contains(entity) && mapping.mentions.isEmpty
+        recordKeys = mapping.mentions.contains { $0.entity.name == entity } ? [] : nil
         self.constants = constants
         self.context = context
         self.now = .date(now.timeIntervalSinceReferenceDate)
@@ -99,7 +95,9 @@ final class RecordMapper {
         self.isCancelled = isCancelled
         batchSize = probe?.batchSize ?? 1000
         self.probe = probe
-        packer = probe?.isPacking == false ? nil : RecordPacker(found, among: mapping, constants: constants, limits: limits, now: now, run: run)
+        // What a page mentions may be one of its records, or what these name: all of it goes one way.
+        let isPacking = probe?.isPacking != false && mapping.mentions.isEmpty
+        packer = isPacking ? RecordPacker(found, among: mapping, constants: constants, limits: limits, now: now, run: run) : nil
         var said = found.said
         said.formUnion(constants.slots)
         packed = packer.map { PackedImport($0, said: said, in: context, batchSize: probe?.batchSize ?? RowBlockBuilder.rowLimit) }
@@ -140,6 +138,7 @@ final class RecordMapper {
         do {
             let draft = try draft(of: record, entity, knowledge: .record, constants: constants)
             draft.hash = hash
+            recordKeys?.insert(draft.key)
             try gather(draft).place = place
         } catch let problem as ConversionProblem {
             try reject(record, key: try? entity.key(of: record, constants: constants), problem)
@@ -199,7 +198,8 @@ final class RecordMapper {
 
     private func report(_ record: JSONRecord, _ problem: ConversionProblem) {
         counts.quarantined += 1
-        if rejected.count < Self.keptRejections { rejected.append(RejectedRecord(record, at: place, reason: problem.message, path: problem.path)) }
+        guard rejected.count < Self.keptRejections else { return }
+        rejected.append(RejectedRecord(record, at: place, in: list, reason: problem.message, path: problem.path))
     }
 
     /// The rows of records that were set aside, if they exist, whoever brought them. To be called once everything is written.

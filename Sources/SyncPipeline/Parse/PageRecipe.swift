@@ -57,6 +57,7 @@ struct PageRecipe: Sendable {
             }
             number += 1
         }
+        try mention(objectsOf: page, besides: summary.recordCount, to: mapper, isCancelled: isCancelled)
         try mapper.flush()
         var facts = try facts(of: page, summary)
         facts.rejected = mapper.rejectedRecords
@@ -67,6 +68,23 @@ struct PageRecipe: Sendable {
         }
         facts.span = try span(of: page)
         return Reading(facts: facts, mapper: mapper)
+    }
+
+    /// Reads what the page mentions beside its records.
+    private func mention(objectsOf page: FetchedPage, besides records: Int, to mapper: RecordMapper, isCancelled: () -> Bool) throws {
+        let limit = resource.limits.maxRecordsPerPage
+        var count = records
+        for list in mapping.mentions {
+            try page.content.read(list: list.path, plan: list.plan, policies: policies) { record in
+                if isCancelled() { throw SyncError.cancelled }
+                guard list.means(record) else { return }
+                count += 1
+                guard count <= limit else {
+                    throw SyncError.page("the page has more records than limits.max_records_per_page = \(limit), those of also counted; none of it was kept")
+                }
+                try mapper.mention(record, in: list)
+            }
+        }
     }
 
     /// What a page says of its listing, before its records are read; nil where that depends on more of them than the last, or it cannot be read.

@@ -218,7 +218,7 @@ final class ListingRun: Sendable {
                 }
                 if !isRepeated { ahead = try await pageAhead(of: fetched, pagination, tally, surroundings) }
                 var comparison = prepared.comparison
-                comparison.mayBeKept = tally.mayCompare || !comparison.isPossible
+                if comparison.isPossible { comparison.mayBeKept = comparison.mayBeKept && tally.mayCompare }
                 if fetched.content.isCompared { comparison.written = tally.written }
                 do {
                     facts = try await parse(

@@ -102,6 +102,14 @@ import Testing
         }
     }
 
+    @Test func theExampleOfJSONAPIIsAConfiguration() throws {
+        let reading = ConfigurationReader(path: "\(Self.etc)/../../Examples/jsonapi/cisternd.toml").read()
+        #expect(reading.errors.map(\.description) == [])
+        let articles = try #require(reading.configuration?.resource(scope: "blog/blog"))
+        #expect(articles.also.map(\.entity) == ["Person", "Comment"] && articles.also.allSatisfy { $0.records == "$.included" })
+        #expect(articles.also.map(\.condition?.values) == [[.text("people")], [.text("comments")]])
+    }
+
     @Test func theExampleIsAConfigurationWhenItsCommentSignsAreTakenAway() throws {
         let result = try configuration(uncommented(try text("conf.d/10-example.toml")))
         let resource = try #require(result.resource(scope: "countries/countries"))

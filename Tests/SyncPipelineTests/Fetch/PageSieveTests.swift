@@ -101,6 +101,37 @@ import Testing
         #expect(try content.digest != Self.content(page.replacing("3", with: "4"), plan).digest)
     }
 
+    // So is one of which other lists are read besides, as often as somebody wants them.
+    @Test(arguments: [1, 7, Int.max]) func aPageThatMentionsOthersIsReadAsAWhole(chunk: Int) throws {
+        let plan = Self.plan {
+            $0.records = "$.data"
+            $0.also = [MentionConfiguration(records: "$.included", entity: "User")]
+            $0.pagination.kind = .cursor(PaginationConfiguration.Cursor(from: .path("$.next")))
+        }
+        let page = #"{"included": [{"id": 7}, {"id": 8}], "data": [{"id": 1}, {"id": 2}, {"id": 3}], "next": "abc"}"#
+        var known = Manifest()
+        known.append(Self.hash(#"{"id": 1}"#), key: 71)
+        let content = try Self.content(page, plan, chunk: chunk, known: known)
+        let expected = Read(records: [#"{"id": 1}"#, #"{"id": 2}"#, #"{"id": 3}"#], places: [0, 1, 2], cursor: "abc", count: 3)
+        for _ in 1...2 {
+            #expect(try Self.read(content, plan) == expected)
+            var mentioned: [String] = []
+            try content.read(list: "$.included", plan: Self.fields, policies: JSONReaderPolicies()) { mentioned.append(String($0.raw)) }
+            #expect(mentioned == [#"{"id": 7}"#, #"{"id": 8}"#])
+        }
+        // Neither is it an error where there is no such list.
+        try content.read(list: "$.nothing", plan: Self.fields, policies: JSONReaderPolicies()) { _ in Issue.record("nothing is there") }
+        #expect(content.isWhole && !content.isCompared)
+        var records = content.records
+        for (place, id) in [1, 2, 3].enumerated() {
+            #expect(records.append(Self.hash(#"{"id": \#(id)}"#)) == place)
+            try records.place(Int64(70 + id), at: place)
+        }
+        #expect(try records.manifest(of: [71, 72, 73]) == nil)
+        // What is mentioned is of the page.
+        #expect(try content.digest != Self.content(page.replacing("8", with: "9"), plan).digest)
+    }
+
     @Test func aRecordThatWasSetAsideIsNotRemembered() throws {
         var records = try Self.content(Self.page, Self.listed).records
         for (place, key) in [Int64(71), nil, 73].enumerated() {

@@ -80,6 +80,17 @@ import Testing
                 ("/people?after=5", #"{"d": {"id": 3}}"#, []), ("/people?after=3", "{}", []),
             ]),
         Listing(
+            testDescription: "cursor in the body, beside other objects",
+            resource: """
+                records = "$.data"
+                pages = { kind = "cursor", path = "$.next" }
+                also = [{ records = "$.parents[*]", entity = "Person" }]
+                """,
+            pages: [
+                ("/people", "{\"parents\": [{\"id\": 7, \"name\": \"Cy\"}, {\"name\": \"nobody\"}, 5], \"data\": \(first), \"next\": \"abc\"}", []),
+                ("/people?cursor=abc", "{\"data\": \(second), \"parents\": null, \"next\": null}", []),
+            ]),
+        Listing(
             testDescription: "cursor in a header", resource: "pages = { kind = \"cursor\", header = \"X-Next\" }",
             pages: [("/people", first, [("X-Next", "abc")]), ("/people?cursor=abc", second, [])]),
     ]
@@ -116,7 +127,8 @@ import Testing
     ) async throws -> [ParsedPage] {
         let settings = try FetchSettings(resource: resource, daemon: configuration.daemon, version: "test", secrets: .none)
         let recipe = PageRecipe(
-            resource: resource, mapping: ModelMapping(configuration.model, model: fixture.document.managedObjectModel), settings: settings)
+            resource: resource, mapping: ModelMapping(configuration.model, model: fixture.document.managedObjectModel).reading(resource),
+            settings: settings)
         let environment = FetchEnvironment(settings: settings, transport: fixture.transport, clock: fixture.clock)
         var pagination = Pagination(resource.pagination, limits: resource.limits, first: settings.first)
         var result: [ParsedPage] = []

@@ -288,6 +288,14 @@ extension RecordComparisonTests {
             [entity.Team.relationships]
             badge = { to = "Badge" }
             """,
+        badges(ScriptedAPI.resource("teams", of: "Team", "also = [{ records = \"$.badges\", entity = \"Badge\" }]"), reads: ", read = false") + """
+
+            [entity.Team]
+            key = ["id"]
+            [entity.Team.attributes]
+            id = { type = "int64", optional = false }
+            """,
+        badges(reads: ", read = false").replacing("path = \"/people\"", with: "path = \"/people\"\nalso = [{ records = \"$.x\", entity = \"Badge\" }]"),
     ]) func recordsThatHoldWhatOthersWriteAreAllRead(configuration: String) async throws {
         #expect(try await readsTheSame(configuration))
     }

@@ -97,6 +97,8 @@ extension Assembly {
         resource.conditions = values.conditions
         resource.filter = values.filter
         resource.assigned = values.assigned
+        let also = mentions(of: resource, layers.dropFirst(), model)
+        resource.also = also.value
         assembleRequest(of: &resource, values, origins, own)
         let csvSettings = assembleFormat(of: &resource, values, origins, layers)
         let partitions = partitions(source.name, layers)
@@ -111,6 +113,7 @@ extension Assembly {
             settings.append(setting("method", path: path, tomlQuoted(resource.method.rawValue), resource.method == .get ? .builtIn : .derived))
         }
         settings += csvSettings
+        if let place = also.place { settings.append(setting("also", path: path, resource.also.toml, Self.origin(place))) }
         if resource.partitions != nil {
             settings += self.settings(of: partitions.table, partitions.origins, path: path, prefix: "for_each.")
         }

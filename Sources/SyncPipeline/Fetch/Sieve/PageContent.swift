@@ -91,6 +91,18 @@ public struct PageContent: Sendable {
         do { return try body() } catch let error as JSONReaderError { throw told(error, at: nil) }
     }
 
+    /// Reads another list of a page that is kept whole. Where there is none, or null, nothing is in it.
+    ///
+    /// - Parameters:
+    ///   - plan: what is wanted of each object in it.
+    ///   - each: gets the objects in order.
+    /// - Throws: `JSONReaderError`, and what the closure throws.
+    func read(list: JSONPath, plan: JSONFieldPlan, policies: JSONReaderPolicies, each: (JSONRecord) throws -> Void) throws {
+        var policies = adapted(policies)
+        policies.absentRecords = .noRecords
+        _ = try envelope.get().read(JSONRecordReader(), list: list, plan: plan, policies: policies, each: each)
+    }
+
     /// Reads what is around the records, of a page that was cut; nil: it is not known until all of the page is read.
     func readEnvelope(policies: JSONReaderPolicies) throws -> JSONPageSummary? {
         let envelope = try envelope.get()

@@ -22,11 +22,11 @@ struct PageSieve {
     ///   - place: where records wait.
     ///   - arrival: hears of the records that have to be read.
     init(_ plan: SievePlan, known: Manifest?, place: SpoolPlace, arrival: (any PageArrival)? = nil) {
-        cutter = RecordCutter(records: plan.records, envelope: plan.envelope.plan, limits: plan.limits)
+        cutter = RecordCutter(records: plan.records, envelope: plan.envelope.plan, limits: plan.limits, keepsWhole: plan.keepsWhole)
         transcoder = RecordTranscoder(plan.format, maxRatio: plan.maxRatio)
         records = PageRecords(known, in: place.recordSpill)
-        // Of several lists nothing is cut, and so nothing would be left out.
-        if plan.records.hasWildcard { records.forgoComparison() }
+        // Nothing is cut, and so nothing would be left out.
+        if plan.keepsWhole { records.forgoComparison() }
         spool = RecordSpool(place)
         keepsLast = plan.lastRecord != nil
         self.arrival = arrival

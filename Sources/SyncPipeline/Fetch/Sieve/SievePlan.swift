@@ -5,6 +5,8 @@ import SyncConfiguration
 struct SievePlan: Sendable {
     /// Where the records are.
     let records: JSONPath
+    /// Whether the page is not taken apart: its records may be in several lists, or other lists of it are read as well.
+    let keepsWhole: Bool
     /// What is read of what is around them.
     let envelope: EnvelopePlan
     /// What is read of the last of them besides, one field: what the next page begins after; nil: nothing.
@@ -17,7 +19,9 @@ struct SievePlan: Sendable {
 
     /// - Parameter judged: what has to be known of a page before anything else is made of it.
     init(_ resource: ResourceConfiguration, judged: [JSONField] = []) {
-        records = resource.records ?? .root
+        let records = resource.records ?? .root
+        self.records = records
+        keepsWhole = records.hasWildcard || !resource.also.isEmpty
         envelope = EnvelopePlan(resource.pagination, judged: judged, token: resource.incremental?.token)
         lastRecord = resource.pagination.kind.lastRecordPath.map { JSONFieldPlan([JSONField("\($0)", path: $0)]) }
         limits = JSONReaderLimits(resource.limits)

@@ -56,7 +56,7 @@ public enum DateFormat: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A text as a TOML basic string.
-func tomlQuoted(_ text: String) -> String {
+package func tomlQuoted(_ text: String) -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {
         switch scalar {

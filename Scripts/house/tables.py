@@ -28,7 +28,8 @@ OWN_IMPORTS = {
     "SyncPipeline": {"CEpoll", "OpenCoreData", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports", "CZlib"},
     "SyncDaemon": {"CEpoll", "CMalloc", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd"},
     "cisternd": {"SyncConfiguration", "SyncDaemon"},
-    "cisternctl": {"OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports"},
+    "ConfigurationTesting": {"OpenCoreData", "Secrets", "SyncConfiguration", "SyncPipeline", "SyncReports"},
+    "cisternctl": {"ConfigurationTesting", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports"},
 }
 
 SYSTEM_MODULES = {"CEpoll", "CMalloc", "CLibXML2", "CSystemd", "CSwiftRuntime", "CZlib", "CXXHash"}
@@ -47,8 +48,8 @@ OUTSIDE_IMPORTS = {
     "CryptoExtras": ("Sources/SyncPipeline/Fetch/Signing/",),
     "TOMLKit": ("Sources/SyncConfiguration/",),
     "AsyncHTTPClient": ("Sources/SyncPipeline/", "Sources/SyncControl/"),
-    "NIOCore": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/"),
-    "NIOHTTP1": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/"),
+    "NIOCore": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/", "Sources/ConfigurationTesting/"),
+    "NIOHTTP1": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/", "Sources/ConfigurationTesting/"),
     "NIOPosix": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/"),
     "NIOSSL": ("Sources/SyncPipeline/",),
     "NIOConcurrencyHelpers": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/"),
@@ -96,7 +97,7 @@ LAYER_EXCEPTIONS = [
 
 QUIET_TARGETS = {
     "ManagedClasses", "ModelFiles", "OpenCoreData", "CoreData", "OpenCoreDataConvenience", "JSONPaths", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports",
-    "SyncControl", "SyncPipeline",
+    "SyncControl", "SyncPipeline", "ConfigurationTesting",
 }
 
 QUIET_EXCEPTIONS = {

@@ -133,10 +133,18 @@ let package = Package(
                 daemon("ArgumentParser", "swift-argument-parser"),
             ],
             swiftSettings: strict),
+        .target(
+            name: "ConfigurationTesting",
+            dependencies: [
+                "OpenCoreData", "Secrets", "SyncConfiguration", "SyncPipeline", "SyncReports",
+                daemon("NIOCore", "swift-nio"),
+                daemon("NIOHTTP1", "swift-nio"),
+            ],
+            swiftSettings: strict + [.enableUpcomingFeature("InternalImportsByDefault")]),
         .executableTarget(
             name: "cisternctl",
             dependencies: [
-                "AirbyteManifests", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports",
+                "AirbyteManifests", "ConfigurationTesting", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports",
                 daemon("ArgumentParser", "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -207,6 +215,13 @@ let package = Package(
                 daemon("AsyncHTTPClient", "async-http-client"),
                 daemon("Logging", "swift-log"),
                 daemon("NIOCore", "swift-nio"),
+                daemon("NIOHTTP1", "swift-nio"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ConfigurationTestingTests",
+            dependencies: [
+                "ConfigurationTesting", "Secrets", "SyncConfiguration", "SyncPipeline", "SyncTestSupport",
                 daemon("NIOHTTP1", "swift-nio"),
             ],
             swiftSettings: strict),

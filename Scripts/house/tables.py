@@ -29,7 +29,8 @@ OWN_IMPORTS = {
     "SyncPipeline": {"CEpoll", "OpenCoreData", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports", "CZlib"},
     "SyncDaemon": {"CEpoll", "CMalloc", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd"},
     "cisternd": {"SyncConfiguration", "SyncDaemon"},
-    "cisternctl": {"AirbyteManifests", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports"},
+    "ConfigurationTesting": {"OpenCoreData", "Secrets", "SyncConfiguration", "SyncPipeline", "SyncReports"},
+    "cisternctl": {"AirbyteManifests", "ConfigurationTesting", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports"},
 }
 
 SYSTEM_MODULES = {"CEpoll", "CMalloc", "CLibXML2", "CSystemd", "CSwiftRuntime", "CZlib", "CXXHash"}
@@ -48,8 +49,8 @@ OUTSIDE_IMPORTS = {
     "CryptoExtras": ("Sources/SyncPipeline/Fetch/Signing/",),
     "TOMLKit": ("Sources/SyncConfiguration/",),
     "AsyncHTTPClient": ("Sources/SyncPipeline/", "Sources/SyncControl/"),
-    "NIOCore": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/"),
-    "NIOHTTP1": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/"),
+    "NIOCore": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/", "Sources/ConfigurationTesting/"),
+    "NIOHTTP1": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/", "Sources/ConfigurationTesting/"),
     "NIOPosix": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/"),
     "NIOSSL": ("Sources/SyncPipeline/",),
     "NIOConcurrencyHelpers": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/"),
@@ -98,7 +99,7 @@ LAYER_EXCEPTIONS = [
 
 QUIET_TARGETS = {
     "AirbyteManifests", "ManagedClasses", "ModelFiles", "OpenCoreData", "CoreData", "OpenCoreDataConvenience", "JSONPaths", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports",
-    "SyncControl", "SyncPipeline",
+    "SyncControl", "SyncPipeline", "ConfigurationTesting",
 }
 
 QUIET_EXCEPTIONS = {

@@ -20,6 +20,18 @@ extension SyncPipeline {
             }, unsavedChanges: document.unsavedChangeCount, oldestUnsavedChange: document.oldestUnsavedChange)
     }
 
+    /// When a run begins that is asked for now: now, or as soon as `min_interval` and the server's wishes allow. Nil: none would, since the resource is not
+    /// polled, or its server wants it left alone for longer than somebody waits.
+    package func soonestRun(of scope: ResourceScope) -> Date? {
+        state.withLock { state in
+            let now = clock.moment
+            guard let resource = state.machine.resources[scope], resource.isPollable, state.machine.parkedUntil(resource, now) == nil else {
+                return nil
+            }
+            return now.wall(of: max(resource.soonest(at: now), state.machine.notBefore(resource, now)))
+        }
+    }
+
     /// After a stop: the polls that somebody had asked for without waiting for them, and that the stop left undone.
     public var unserved: [UnservedPoll] { state.withLock { $0.machine.unserved.values.sorted { $0.scope < $1.scope } } }
 

@@ -228,7 +228,7 @@ public final class SyncPipeline: Sendable {
     }
 
     /// The resources that a text means, those that list parents first.
-    func scopes(_ text: String?) throws -> [ResourceScope] {
+    package func scopes(_ text: String?) throws -> [ResourceScope] {
         let statuses = state.withLock { state in
             let machine = state.machine
             return machine.statuses(at: clock.moment).map { ($0, depth: machine.ancestors(of: $0.scope)) }

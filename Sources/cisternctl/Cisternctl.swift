@@ -16,7 +16,7 @@ struct Cisternctl: ParsableCommand {
         version: CisternVersion.current,
         subcommands: [
             StatusVerb.self, SyncVerb.self, ReloadVerb.self, PauseVerb.self, ResumeVerb.self, AcceptDeletesVerb.self, QuarantineVerb.self,
-            CheckVerb.self, PlanVerb.self, TryVerb.self, QueryVerb.self, VerifyVerb.self, ConfigVerb.self, ModelVerb.self,
+            CheckVerb.self, PlanVerb.self, TestVerb.self, TryVerb.self, QueryVerb.self, VerifyVerb.self, ConfigVerb.self, ModelVerb.self,
             ImportVerb.self, VersionVerb.self,
         ])
 
@@ -105,8 +105,9 @@ struct Surroundings: Sendable {
             exists: { access($0, F_OK) == 0 }, now: { Date() })
     }
 
-    func reader(_ options: CommonOptions) -> ConfigurationReader {
-        ConfigurationReader(path: options.config ?? Self.defaultConfiguration, environment: environment, files: files)
+    /// - Parameter path: of another configuration than the one that the options name.
+    func reader(_ options: CommonOptions, at path: String? = nil) -> ConfigurationReader {
+        ConfigurationReader(path: path ?? options.config ?? Self.defaultConfiguration, environment: environment, files: files)
     }
 
     /// Reads the configuration for a verb that needs it.

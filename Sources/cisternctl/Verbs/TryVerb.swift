@@ -12,7 +12,7 @@ struct TryVerb: Verb {
         discussion: "Ends with 0, 65 if records cannot be mapped, 69 if the server cannot be reached, 76 for a bad answer, 77 for credentials.")
 
     /// Where the packaged service gets its credentials from: the service manager does not pass them to this tool.
-    private static let credentialSources = "/etc/cistern/credentials"
+    static let credentialSources = "/etc/cistern/credentials"
 
     @OptionGroup var options: CommonOptions
 

@@ -1,12 +1,18 @@
 import Foundation
 
 /// Bytes of one file to a tree of nodes.
-struct DocumentParser {
+package struct DocumentParser {
     let file: String
     let rank: Int
 
+    /// - Parameter rank: the position of the file among those that are merged.
+    package init(file: String, rank: Int = 0) {
+        self.file = file
+        self.rank = rank
+    }
+
     /// - Throws: with the one problem that keeps the file from being understood at all.
-    func parse(_ bytes: [UInt8]) throws(ConfigurationError) -> DocumentNode {
+    package func parse(_ bytes: [UInt8]) throws(ConfigurationError) -> DocumentNode {
         if bytes.count > ConfigurationReader.maxFileSize.bytes {
             throw problem(
                 "the file is larger than \(ConfigurationReader.maxFileSize)",
@@ -43,8 +49,8 @@ struct DocumentParser {
 }
 
 /// A value of a configuration file, with its place.
-struct DocumentNode: Sendable {
-    indirect enum Value: Sendable {
+package struct DocumentNode: Sendable {
+    package indirect enum Value: Sendable {
         case string(String)
         case integer(Int64)
         case number(Double)
@@ -55,19 +61,19 @@ struct DocumentNode: Sendable {
         case table([String: DocumentNode])
     }
 
-    struct Place: Sendable, Hashable {
-        var file: String
+    package struct Place: Sendable, Hashable {
+        package var file: String
         /// The position of the file in the order of merging.
         var rank: Int
-        var line: Int?
+        package var line: Int?
         var column: Int?
     }
 
-    var value: Value
-    var place: Place
+    package var value: Value
+    package var place: Place
 
     /// The value in words, for complaints: `the integer 15`.
-    var found: String {
+    package var found: String {
         switch value {
         case .string(let text): "the text \(tomlQuoted(text.count > 60 ? text.prefix(60) + "…" : text))"
         case .integer(let integer): "the integer \(integer)"
@@ -79,22 +85,22 @@ struct DocumentNode: Sendable {
         }
     }
 
-    var table: [String: DocumentNode]? {
+    package var table: [String: DocumentNode]? {
         if case .table(let table) = value { table } else { nil }
     }
 
-    var array: [DocumentNode]? {
+    package var array: [DocumentNode]? {
         if case .array(let array) = value { array } else { nil }
     }
 
-    var string: String? {
+    package var string: String? {
         if case .string(let string) = value { string } else { nil }
     }
 }
 
 extension [String: DocumentNode] {
     /// The entries in the order they stand in the files.
-    var ordered: [(key: String, value: DocumentNode)] {
+    package var ordered: [(key: String, value: DocumentNode)] {
         func rank(_ entry: Element) -> (Int, Int, Int, String) {
             let place = entry.value.place
             return (place.rank, place.line ?? .max, place.column ?? .max, entry.key)

@@ -54,6 +54,12 @@ public final class TransportPool: Sendable {
         make = { try await AsyncHTTPClientTransport($0, identity: $1, secrets: secrets) }
     }
 
+    /// A pool of transports that open real connections, each behind one that sees what goes through it.
+    package init(secrets: SecretResolver, behind wrap: @escaping @Sendable (any HTTPTransport) -> any HTTPTransport) {
+        identify = { try await ClientIdentity($0.tls, secrets) }
+        make = { wrap(try await AsyncHTTPClientTransport($0, identity: $1, secrets: secrets)) }
+    }
+
     /// A pool that makes its transports in another way.
     public init(make: @escaping @Sendable (TransportOptions) async throws -> any HTTPTransport) {
         identify = { _ in nil }

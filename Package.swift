@@ -134,7 +134,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "ConfigurationTesting",
+            name: "ConfigurationTestKit",
             dependencies: [
                 "OpenCoreData", "Secrets", "SyncConfiguration", "SyncPipeline", "SyncReports",
                 daemon("NIOCore", "swift-nio"),
@@ -144,7 +144,7 @@ let package = Package(
         .executableTarget(
             name: "cisternctl",
             dependencies: [
-                "AirbyteManifests", "ConfigurationTesting", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports",
+                "AirbyteManifests", "ConfigurationTestKit", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports",
                 daemon("ArgumentParser", "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -219,9 +219,9 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "ConfigurationTestingTests",
+            name: "ConfigurationTestKitTests",
             dependencies: [
-                "ConfigurationTesting", "Secrets", "SyncConfiguration", "SyncPipeline", "SyncTestSupport",
+                "ConfigurationTestKit", "Secrets", "SyncConfiguration", "SyncPipeline", "SyncTestSupport",
                 daemon("NIOHTTP1", "swift-nio"),
             ],
             swiftSettings: strict),

@@ -29,8 +29,8 @@ OWN_IMPORTS = {
     "SyncPipeline": {"CEpoll", "OpenCoreData", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports", "CZlib"},
     "SyncDaemon": {"CEpoll", "CMalloc", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd"},
     "cisternd": {"SyncConfiguration", "SyncDaemon"},
-    "ConfigurationTesting": {"OpenCoreData", "Secrets", "SyncConfiguration", "SyncPipeline", "SyncReports"},
-    "cisternctl": {"AirbyteManifests", "ConfigurationTesting", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports"},
+    "ConfigurationTestKit": {"OpenCoreData", "Secrets", "SyncConfiguration", "SyncPipeline", "SyncReports"},
+    "cisternctl": {"AirbyteManifests", "ConfigurationTestKit", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports"},
 }
 
 SYSTEM_MODULES = {"CEpoll", "CMalloc", "CLibXML2", "CSystemd", "CSwiftRuntime", "CZlib", "CXXHash"}
@@ -49,8 +49,8 @@ OUTSIDE_IMPORTS = {
     "CryptoExtras": ("Sources/SyncPipeline/Fetch/Signing/",),
     "TOMLKit": ("Sources/SyncConfiguration/",),
     "AsyncHTTPClient": ("Sources/SyncPipeline/", "Sources/SyncControl/"),
-    "NIOCore": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/", "Sources/ConfigurationTesting/"),
-    "NIOHTTP1": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/", "Sources/ConfigurationTesting/"),
+    "NIOCore": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/", "Sources/ConfigurationTestKit/"),
+    "NIOHTTP1": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/", "Sources/ConfigurationTestKit/"),
     "NIOPosix": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/"),
     "NIOSSL": ("Sources/SyncPipeline/",),
     "NIOConcurrencyHelpers": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/"),
@@ -99,7 +99,7 @@ LAYER_EXCEPTIONS = [
 
 QUIET_TARGETS = {
     "AirbyteManifests", "ManagedClasses", "ModelFiles", "OpenCoreData", "CoreData", "OpenCoreDataConvenience", "JSONPaths", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports",
-    "SyncControl", "SyncPipeline", "ConfigurationTesting",
+    "SyncControl", "SyncPipeline", "ConfigurationTestKit",
 }
 
 QUIET_EXCEPTIONS = {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import ConfigurationTesting
+import ConfigurationTestKit
 import Foundation
 import Secrets
 import SyncConfiguration

@@ -2,7 +2,7 @@ import Foundation
 import SyncConfiguration
 import Testing
 
-@testable import ConfigurationTesting
+@testable import ConfigurationTestKit
 
 /// A configuration and a file of tests in memory, and what becomes of them.
 struct Workbench {

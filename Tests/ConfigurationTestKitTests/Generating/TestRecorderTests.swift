@@ -6,7 +6,7 @@ import SyncPipeline
 import SyncTestSupport
 import Testing
 
-@testable import ConfigurationTesting
+@testable import ConfigurationTestKit
 
 @Suite struct TestRecorderTests {
     private func record(

@@ -2,7 +2,7 @@ import Foundation
 import SyncConfiguration
 import Testing
 
-@testable import ConfigurationTesting
+@testable import ConfigurationTestKit
 
 /// The tests of the examples, as `cisternctl test` runs them.
 @Suite struct ExampleTests {

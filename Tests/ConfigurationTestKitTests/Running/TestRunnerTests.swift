@@ -2,7 +2,7 @@ import Foundation
 import SyncConfiguration
 import Testing
 
-@testable import ConfigurationTesting
+@testable import ConfigurationTestKit
 
 @Suite struct TestRunnerTests {
     private let bench = Workbench()

@@ -1,3 +1,4 @@
+import Secrets
 import Foundation
 import NIOHTTP1
 import SyncConfiguration

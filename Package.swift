@@ -84,6 +84,7 @@ let package = Package(
         // The sync pipeline.
         .target(name: "SyncConfiguration", dependencies: ["JSONPaths", "ModelFiles"], swiftSettings: strict),
         .target(name: "Secrets", dependencies: ["SyncConfiguration"], swiftSettings: strict),
+        .target(name: "SourceDrafts", dependencies: ["JSONPaths", "JSONReader", "SyncConfiguration"], swiftSettings: strict),
         .target(name: "SyncReports", swiftSettings: strict + [.enableUpcomingFeature("InternalImportsByDefault")]),
         .target(
             name: "SyncControl",
@@ -132,7 +133,7 @@ let package = Package(
         .executableTarget(
             name: "cisternctl",
             dependencies: [
-                "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports",
+                "OpenCoreData", "Secrets", "SourceDrafts", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports",
                 daemon("ArgumentParser", "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -178,6 +179,12 @@ let package = Package(
         .testTarget(
             name: "SystemdTests", dependencies: ["Systemd", daemon("Logging", "swift-log")], swiftSettings: strict),
         .testTarget(name: "SyncConfigurationTests", dependencies: ["JSONPaths", "SyncConfiguration"], swiftSettings: strict),
+        .testTarget(
+            name: "SourceDraftsTests",
+            dependencies: [
+                "SourceDrafts", "SyncConfiguration", "SyncPipeline", "SyncTestSupport", "TestTraits", daemon("NIOHTTP1", "swift-nio"),
+            ],
+            swiftSettings: strict),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "SyncConfiguration"], swiftSettings: strict),
         .testTarget(name: "SyncControlTests", dependencies: ["SyncControl", "SyncReports"], swiftSettings: strict),
         .testTarget(
@@ -207,7 +214,7 @@ let package = Package(
         .testTarget(
             name: "cisternctlTests",
             dependencies: [
-                "cisternctl", "SyncConfiguration", "SyncControl", "SyncReports",
+                "cisternctl", "SyncConfiguration", "SyncControl", "SyncReports", "SyncTestSupport",
                 daemon("ArgumentParser", "swift-argument-parser"),
             ],
             swiftSettings: strict),

@@ -23,12 +23,13 @@ OWN_IMPORTS = {
     "Systemd": {"CSystemd"},
     "SyncConfiguration": {"JSONPaths", "ModelFiles"},
     "Secrets": {"SyncConfiguration"},
+    "SourceDrafts": {"JSONPaths", "JSONReader", "SyncConfiguration"},
     "SyncReports": set(),
     "SyncControl": {"SyncReports"},
     "SyncPipeline": {"CEpoll", "OpenCoreData", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports", "CZlib"},
     "SyncDaemon": {"CEpoll", "CMalloc", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd"},
     "cisternd": {"SyncConfiguration", "SyncDaemon"},
-    "cisternctl": {"OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports"},
+    "cisternctl": {"OpenCoreData", "Secrets", "SourceDrafts", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports"},
 }
 
 SYSTEM_MODULES = {"CEpoll", "CMalloc", "CLibXML2", "CSystemd", "CSwiftRuntime", "CZlib", "CXXHash"}
@@ -94,8 +95,8 @@ LAYER_EXCEPTIONS = [
 # --- Reading the world: libraries return, throw or emit an event -------------------------------------------------------
 
 QUIET_TARGETS = {
-    "ManagedClasses", "ModelFiles", "OpenCoreData", "CoreData", "OpenCoreDataConvenience", "JSONPaths", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports",
-    "SyncControl", "SyncPipeline",
+    "ManagedClasses", "ModelFiles", "OpenCoreData", "CoreData", "OpenCoreDataConvenience", "JSONPaths", "JSONReader", "Secrets", "SourceDrafts", "SyncConfiguration",
+    "SyncReports", "SyncControl", "SyncPipeline",
 }
 
 QUIET_EXCEPTIONS = {

@@ -147,7 +147,7 @@ struct SampleRecords {
     private static func mapNames(of object: SampleObject) -> [MemberName]? {
         guard object.count >= 3 else { return nil }
         let objects = object.values.compactMap(\.object)
-        guard objects.count == object.count else { return nil }
+        guard objects.count == object.count, object.names.allSatisfy({ !$0.text.isEmpty && $0.text.utf8.count <= 512 }) else { return nil }
         var presence: [MemberName: Int] = [:]
         for inner in objects { for name in inner.names { presence[name, default: 0] += 1 } }
         let total = presence.values.reduce(0, +)

@@ -22,7 +22,7 @@ struct RealAnswerTests {
                 // Malformed, or without a record.
             }
         }
-        #expect(drafted * 10 > paths.count * 8, "\(drafted) of \(paths.count)")
+        #expect(drafted * 10 > paths.count * 7, "\(drafted) of \(paths.count)")
     }
 
     @Test(arguments: [

@@ -15,28 +15,28 @@ struct AttributeDraft {
     /// - Parameters:
     ///   - name: of the last member on the path.
     ///   - values: without nulls; may be empty.
-    static func type(of values: [SampleValue], name: String, isKey: Bool) -> (type: String, format: String?, remark: String?) {
+    static func choose(for values: [SampleValue], name: String, isKey: Bool) -> (type: String, format: String?, remark: String?) {
         if values.isEmpty { return ("json", nil, "never anything but null here: the type is not known") }
         if values.contains(where: { $0.list != nil || $0.object != nil }) {
-            let isList = values.allSatisfy { $0.list != nil }
-            return ("json", nil, isList ? "a list" : values.allSatisfy { $0.object != nil } ? "an object" : "sometimes one thing, sometimes another")
+            if values.allSatisfy({ $0.list != nil }) { return ("json", nil, "a list") }
+            return ("json", nil, values.allSatisfy({ $0.object != nil }) ? "an object" : "sometimes one thing, sometimes another")
         }
         let texts = values.compactMap(\.text)
-        if texts.count == values.count { return type(ofTexts: texts, isKey: isKey) }
+        if texts.count == values.count { return choose(forTexts: texts, isKey: isKey) }
         if values.allSatisfy({ $0.bool != nil }) { return ("bool", nil, nil) }
         let numbers = values.compactMap(\.digits)
         guard numbers.count == values.count else { return ("string", nil, "sometimes a text, sometimes something else: kept as a text") }
-        return type(ofNumbers: numbers, values, name: name, isKey: isKey)
+        return choose(forNumbers: numbers, values, name: name, isKey: isKey)
     }
 
-    private static func type(ofTexts texts: [String], isKey: Bool) -> (type: String, format: String?, remark: String?) {
+    private static func choose(forTexts texts: [String], isKey: Bool) -> (type: String, format: String?, remark: String?) {
         if texts.allSatisfy(ScalarForm.isUUID) { return ("uuid", nil, nil) }
         guard !isKey, let format = ScalarForm.dateFormat(of: texts) else { return ("string", nil, nil) }
         return ("date", format == "rfc3339" ? nil : format, format == "rfc3339" ? nil : "every text here has this form")
     }
 
-    private static func type(
-        ofNumbers numbers: [String], _ values: [SampleValue], name: String, isKey: Bool
+    private static func choose(
+        forNumbers numbers: [String], _ values: [SampleValue], name: String, isKey: Bool
     ) -> (type: String, format: String?, remark: String?) {
         guard values.allSatisfy({ $0.integer != nil }) else {
             // What a double cannot hold is kept in its own digits.

@@ -12,7 +12,14 @@ enum IdentityNames {
     private static let certain: Set = ["id", "uuid", "guid"]
 
     private static func plain(_ name: String) -> String {
-        String(String.UnicodeScalarView(name.lowercased().unicodeScalars.filter { ("a"..."z").contains($0) || ("0"..."9").contains($0) }))
+        var plain = ""
+        for scalar in name.lowercased().unicodeScalars {
+            switch scalar {
+            case "a"..."z", "0"..."9": plain.unicodeScalars.append(scalar)
+            default: break
+            }
+        }
+        return plain
     }
 
     /// The smaller the better; nil: it is no name of that kind.

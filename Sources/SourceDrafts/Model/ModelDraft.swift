@@ -243,7 +243,7 @@ struct ModelDraft {
                     continue
                 }
                 let isKey = prefix.isEmpty && keyMembers.contains(member)
-                let (type, format, remark) = AttributeDraft.type(of: values.filter { !$0.isNull }, name: member.text, isKey: isKey)
+                let (type, format, remark) = AttributeDraft.choose(for: values.filter { !$0.isNull }, name: member.text, isKey: isKey)
                 entity.attributes.append(AttributeDraft(name: name, path: texts, type: type, format: format, isKey: isKey, remark: remark))
             }
         }

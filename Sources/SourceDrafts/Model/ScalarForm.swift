@@ -40,11 +40,11 @@ enum ScalarForm {
             moment(" ", [.colonZone]), moment(" ", dot), moment(" ", dot + [.colonZone])),
         Format("%FT%T%z", moment("T", [.zone])),
         Format("%FT%T.%f%z", moment("T", dot + [.zone])),
-        Format("%FT%R%z", day + [.literal("T"), .hour, .literal(":"), .minute, .zone]),
-        Format("%a, %d %b %Y %T GMT", english + [.literal(" GMT")]),
-        Format("%a, %d %b %Y %T %z", english + [.literal(" "), .zone]),
-        Format("%a %b %d %T %z %Y", american),
-        Format("%Y/%m/%d", [.year, .literal("/"), .month, .literal("/"), .day]),
+        Format("%FT%R%z", day + minutes),
+        Format("%a, %d %b %Y %T GMT", english + time + greenwich),
+        Format("%a, %d %b %Y %T %z", english + time + spacedZone),
+        Format("%a %b %d %T %z %Y", american + time + zoneAndYear),
+        Format("%Y/%m/%d", slashes),
     ]
 
     private enum Part {
@@ -55,12 +55,19 @@ enum ScalarForm {
     private static let day: [Part] = [.year, .literal("-"), .month, .literal("-"), .day]
     private static let time: [Part] = [.hour, .literal(":"), .minute, .literal(":"), .second]
     private static let dot: [Part] = [.literal("."), .fraction]
-    private static let english: [Part] =
-        [.weekday, .literal(", "), .day, .literal(" "), .monthName, .literal(" "), .year, .literal(" ")] + time
-    private static let american: [Part] =
-        [.weekday, .literal(" "), .monthName, .literal(" "), .day, .literal(" ")] + time + [.literal(" "), .zone, .literal(" "), .year]
+    private static let english: [Part] = [.weekday, .literal(", "), .day, .literal(" "), .monthName, .literal(" "), .year, .literal(" ")]
+    private static let greenwich: [Part] = [.literal(" GMT")]
+    private static let spacedZone: [Part] = [.literal(" "), .zone]
+    private static let american: [Part] = [.weekday, .literal(" "), .monthName, .literal(" "), .day, .literal(" ")]
+    private static let zoneAndYear: [Part] = [.literal(" "), .zone, .literal(" "), .year]
+    private static let minutes: [Part] = [.literal("T"), .hour, .literal(":"), .minute, .zone]
+    private static let slashes: [Part] = [.year, .literal("/"), .month, .literal("/"), .day]
 
-    private static func moment(_ divider: String, _ rest: [Part]) -> [Part] { day + [.literal(divider)] + time + rest }
+    private static func moment(_ divider: String, _ rest: [Part]) -> [Part] {
+        var parts = day
+        parts.append(.literal(divider))
+        return parts + time + rest
+    }
 
     private static func matches(_ text: String, _ forms: [[Part]]) -> Bool {
         guard text.utf8.count <= 64 else { return false }

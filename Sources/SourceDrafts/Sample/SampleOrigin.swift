@@ -169,6 +169,7 @@ public struct SampleOrigin: Sendable {
             records = "$"
             parse = { content_types = [\(types.map(DraftWriting.quoted).joined(separator: ", "))], duplicate_keys = "first" }
             limits = { max_records_per_page = 10000000 }
+            retry = { attempts = 1 }
             [entity.Sample]
             key = "content"
             attributes = {}

@@ -4,15 +4,32 @@ enum DraftNames {
     static func words(_ text: String) -> [String] {
         var words: [String] = [], word = "", previous: Unicode.Scalar = " "
         for scalar in text.unicodeScalars {
-            let isUpper = ("A"..."Z").contains(scalar), isWord = isUpper || ("a"..."z").contains(scalar) || ("0"..."9").contains(scalar)
-            if !isWord || isUpper && (("a"..."z").contains(previous) || ("0"..."9").contains(previous)), !word.isEmpty {
+            let belongs = isWord(scalar), begins = isUpper(scalar) && isWord(previous) && !isUpper(previous)
+            if !belongs || begins, !word.isEmpty {
                 words.append(word)
                 word = ""
             }
-            if isWord { word.unicodeScalars.append(scalar) }
+            if belongs { word.unicodeScalars.append(scalar) }
             previous = scalar
         }
         return word.isEmpty ? words : words + [word]
+    }
+
+    /// A letter or digit of ASCII.
+    private static func isWord(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9": true
+        default: false
+        }
+    }
+
+    private static func isUpper(_ scalar: Unicode.Scalar) -> Bool { ("A"..."Z").contains(scalar) }
+
+    /// The text with something else in the place of what is neither letter nor digit of ASCII.
+    private static func plain(_ text: String, _ other: Unicode.Scalar) -> String {
+        var plain = ""
+        for scalar in text.unicodeScalars { plain.unicodeScalars.append(isWord(scalar) || scalar == "_" ? scalar : other) }
+        return plain
     }
 
     /// A word in the singular, by the plain rules of English.
@@ -52,13 +69,7 @@ enum DraftNames {
 
     /// A name for a property of what stands at a path: as it is where that may be, else of the letters in it.
     static func property(_ path: [String], entity: String, taken: Set<String>) -> String {
-        let joined = path.joined(separator: "_")
-        var name = String(
-            String.UnicodeScalarView(
-                joined.unicodeScalars.map { scalar in
-                    let isWord = ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || ("0"..."9").contains(scalar)
-                    return isWord ? scalar : "_"
-                }))
+        var name = plain(path.joined(separator: "_"), "_")
         while name.hasPrefix("_") { name.removeFirst() }
         name = String(name.prefix(longest))
         if name.isEmpty { name = "value" }
@@ -79,11 +90,7 @@ enum DraftNames {
 
     /// A name for a source: of letters, digits, "_" and "-".
     static func source(_ text: String) -> String {
-        let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
-            let isWord = ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || ("0"..."9").contains(scalar) || scalar == "_"
-            return isWord ? scalar : "-"
-        }
-        let name = String(String.UnicodeScalarView(scalars)).split(separator: "-").joined(separator: "-").lowercased()
+        let name = plain(text, "-").split(separator: "-").joined(separator: "-").lowercased()
         return name.isEmpty ? "source" : String(name.prefix(48))
     }
 }

@@ -58,8 +58,8 @@ import Testing
         #expect(DraftTrial.settings(said).contains(#"map_key = "iso""#))
         #expect(DraftTrial.settings(said).suffix(1) == [#"iso = { type = "string", optional = false }"#])
         // "key" is a member already, and says something else.
-        let taken = try DraftTrial.draft(#"{"A": {"key": 1}, "B": {"key": 1}, "C": {"key": 1}}"#)
-        #expect(DraftTrial.settings(taken).contains(#"map_key = "map_key""#))
+        let taken = try DraftTrial.draft(#"{"A": {"key": 1, "mapKey": 1}, "B": {"key": 1}, "C": {"key": 1}}"#)
+        #expect(DraftTrial.settings(taken).contains(#"map_key = "map_name""#))
         for draft in [plain, said, taken] { _ = try DraftTrial.configuration(draft) }
     }
 

@@ -1,3 +1,5 @@
+import SyncConfiguration
+
 /// The entities that records and the objects in them become.
 struct ModelDraft {
     /// One entity.
@@ -269,9 +271,14 @@ struct ModelDraft {
             entities[0].mapKey = entities[0].attributes[same].name
             return
         }
-        let properties = entities[0].attributes.map(\.name) + entities[0].relationships.map(\.name)
+        let entity = entities[0].name, properties = entities[0].attributes.map(\.name) + entities[0].relationships.map(\.name)
         let taken = Set(properties.map { $0.lowercased() })
-        let name = ["key", "map_key", "map_name"].first { !taken.contains($0) } ?? DraftNames.property(["map_key"], entity: "", taken: taken)
+        // Without a path it stands for members called alike: there may be none.
+        let members = Set(properties + entities[0].objects.flatMap { $0.names.map(\.text) })
+        let name =
+            ["key", "map_key", "map_name"].first { name in
+                !taken.contains(name) && members.isDisjoint(with: NameMatch.candidates(for: name, in: entity))
+            } ?? DraftNames.property(["name_of_member"], entity: entity, taken: taken)
         entities[0].attributes.insert(AttributeDraft(name: name, path: [], type: isNumber ? "int64" : "string", isKey: true), at: 0)
         entities[0].mapKey = name
     }

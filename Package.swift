@@ -87,6 +87,7 @@ let package = Package(
         .target(
             name: "AirbyteManifests", dependencies: ["JSONPaths", "SyncConfiguration", daemon("Yams", "Yams")], swiftSettings: strict),
         .target(name: "Secrets", dependencies: ["SyncConfiguration"], swiftSettings: strict),
+        .target(name: "SourceDrafts", dependencies: ["JSONPaths", "JSONReader", "SyncConfiguration"], swiftSettings: strict),
         .target(name: "SyncReports", swiftSettings: strict + [.enableUpcomingFeature("InternalImportsByDefault")]),
         .target(
             name: "SyncControl",
@@ -144,7 +145,7 @@ let package = Package(
         .executableTarget(
             name: "cisternctl",
             dependencies: [
-                "AirbyteManifests", "ConfigurationTestKit", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports",
+                "AirbyteManifests", "ConfigurationTestKit", "OpenCoreData", "Secrets", "SourceDrafts", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports",
                 daemon("ArgumentParser", "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -194,6 +195,12 @@ let package = Package(
             name: "SystemdTests", dependencies: ["Systemd", daemon("Logging", "swift-log")], swiftSettings: strict),
         .testTarget(name: "SyncConfigurationTests", dependencies: ["JSONPaths", "SyncConfiguration"], swiftSettings: strict),
         .testTarget(name: "AirbyteManifestsTests", dependencies: ["AirbyteManifests", "SyncConfiguration"], swiftSettings: strict),
+        .testTarget(
+            name: "SourceDraftsTests",
+            dependencies: [
+                "SourceDrafts", "SyncConfiguration", "SyncPipeline", "SyncTestSupport", "TestTraits", daemon("NIOHTTP1", "swift-nio"),
+            ],
+            swiftSettings: strict),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "SyncConfiguration"], swiftSettings: strict),
         .testTarget(name: "SyncControlTests", dependencies: ["SyncControl", "SyncReports"], swiftSettings: strict),
         .testTarget(
@@ -231,7 +238,7 @@ let package = Package(
         .testTarget(
             name: "cisternctlTests",
             dependencies: [
-                "cisternctl", "SyncConfiguration", "SyncControl", "SyncReports",
+                "cisternctl", "SyncConfiguration", "SyncControl", "SyncReports", "SyncTestSupport",
                 daemon("ArgumentParser", "swift-argument-parser"),
             ],
             swiftSettings: strict),

@@ -24,13 +24,14 @@ OWN_IMPORTS = {
     "SyncConfiguration": {"JSONPaths", "ModelFiles"},
     "AirbyteManifests": {"JSONPaths", "SyncConfiguration"},
     "Secrets": {"SyncConfiguration"},
+    "SourceDrafts": {"JSONPaths", "JSONReader", "SyncConfiguration"},
     "SyncReports": set(),
     "SyncControl": {"SyncReports"},
     "SyncPipeline": {"CEpoll", "OpenCoreData", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports", "CZlib"},
     "SyncDaemon": {"CEpoll", "CMalloc", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd"},
     "cisternd": {"SyncConfiguration", "SyncDaemon"},
     "ConfigurationTestKit": {"OpenCoreData", "Secrets", "SyncConfiguration", "SyncPipeline", "SyncReports"},
-    "cisternctl": {"AirbyteManifests", "ConfigurationTestKit", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports"},
+    "cisternctl": {"AirbyteManifests", "ConfigurationTestKit", "OpenCoreData", "Secrets", "SourceDrafts", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports"},
 }
 
 SYSTEM_MODULES = {"CEpoll", "CMalloc", "CLibXML2", "CSystemd", "CSwiftRuntime", "CZlib", "CXXHash"}
@@ -98,7 +99,7 @@ LAYER_EXCEPTIONS = [
 # --- Reading the world: libraries return, throw or emit an event -------------------------------------------------------
 
 QUIET_TARGETS = {
-    "AirbyteManifests", "ManagedClasses", "ModelFiles", "OpenCoreData", "CoreData", "OpenCoreDataConvenience", "JSONPaths", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports",
+    "AirbyteManifests", "ManagedClasses", "ModelFiles", "OpenCoreData", "CoreData", "OpenCoreDataConvenience", "JSONPaths", "JSONReader", "Secrets", "SourceDrafts", "SyncConfiguration", "SyncReports",
     "SyncControl", "SyncPipeline", "ConfigurationTestKit",
 }
 

@@ -16,7 +16,7 @@ struct Cisternctl: ParsableCommand {
         version: CisternVersion.current,
         subcommands: [
             StatusVerb.self, SyncVerb.self, ReloadVerb.self, PauseVerb.self, ResumeVerb.self, AcceptDeletesVerb.self, QuarantineVerb.self,
-            CheckVerb.self, PlanVerb.self, TestVerb.self, TryVerb.self, QueryVerb.self, VerifyVerb.self, ConfigVerb.self, ModelVerb.self,
+            CheckVerb.self, PlanVerb.self, TestVerb.self, TryVerb.self, InferVerb.self, QueryVerb.self, VerifyVerb.self, ConfigVerb.self, ModelVerb.self,
             ImportVerb.self, VersionVerb.self,
         ])
 
@@ -96,6 +96,12 @@ struct Surroundings: Sendable {
     /// Whether a file is there.
     var exists: @Sendable (String) -> Bool
     var now: @Sendable () -> Date
+    /// The first bytes of a file that is no configuration, so many of them at most.
+    var content: @Sendable (_ path: String, _ most: Int) throws -> [UInt8] = { path, most in
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        defer { try? file.close() }
+        return Array(try file.read(upToCount: most) ?? Data())
+    }
 
     /// The real ones.
     static var current: Surroundings {

@@ -24,7 +24,7 @@ import Testing
         let conversion = try manifest.converted()
         #expect(conversion.isPartial)
         #expect(conversion.streams == ["others"])
-        let finding = try #require(conversion.findings.first(where: \.isLeftOut))
+        let finding = try #require(conversion.findings.first { $0.isLeftOut })
         #expect(finding.stream == "items")
         #expect(finding.line == (try manifest.line(of: "http_method")))
         #expect(finding.says == "DELETE")

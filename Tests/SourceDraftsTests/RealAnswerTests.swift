@@ -1,4 +1,5 @@
 import Foundation
+import SyncConfiguration
 import SyncPipeline
 import TestTraits
 import Testing

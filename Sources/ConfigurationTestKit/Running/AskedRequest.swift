@@ -1,6 +1,6 @@
-import Secrets
 import Foundation
 import NIOHTTP1
+import Secrets
 import SyncConfiguration
 import SyncPipeline
 

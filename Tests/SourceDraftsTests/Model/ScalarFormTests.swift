@@ -1,3 +1,4 @@
+import SyncPipeline
 import Testing
 
 @testable import SourceDrafts

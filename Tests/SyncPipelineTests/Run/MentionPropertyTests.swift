@@ -1,5 +1,7 @@
+import NIOHTTP1
 import OpenCoreData
 import SyncTestSupport
+import Synchronization
 import Testing
 
 @testable import SyncPipeline

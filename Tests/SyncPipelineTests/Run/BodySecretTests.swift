@@ -58,6 +58,23 @@ import Testing
         try await fixture.end()
     }
 
+    // A service whose only field is the key.
+    @Test(arguments: [
+        "secret_fields = { token = { credential = \"T\" } }",
+        "auth = { kind = \"api-key\", in = \"body\", name = \"token\", value = { credential = \"T\" } }",
+    ])
+    func aFormWithoutFieldsHasPlaceForIt(secret: String) async throws {
+        for form in ["{}", "{ token = \"\" }"] {
+            let fixture = try await PipelineFixture(
+                ScriptedAPI.people("method = \"POST\"\nform = \(form)\n\(secret)"), secrets: Fixture.secret("topsecret")
+            ) { _, _ in .response(status: 200, headers: Self.json, body: Array("[]".utf8)) }
+            try await fixture.sync()
+            #expect(bodies(fixture) == ["token=topsecret"])
+            #expect(fixture.transport.requests[0].headers["Content-Type"] == ["application/x-www-form-urlencoded"])
+            try await fixture.end()
+        }
+    }
+
     @Test func pagesAndSecretsStandSideBySide() async throws {
         let lines = """
             method = "POST"

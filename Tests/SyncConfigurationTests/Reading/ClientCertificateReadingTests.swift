@@ -45,7 +45,37 @@ import Testing
             """
         let resources = try #require(try configuration(text).sources.first?.resources)
         #expect(resources.map(\.tls.clientCertificate) == [.file("/default.pem"), .file("/b.pem")])
-        #expect(resources.map(\.tls.clientKey) == [.file("/key.pem"), .file("/key.pem")])
+        // The key is that of the certificate that it was written for.
+        #expect(resources.map(\.tls.clientKey) == [.file("/key.pem"), nil])
+    }
+
+    // In whichever order a table says both.
+    @Test(arguments: [
+        ("client_cert = \"/b.pem\"", "/b.pem", nil), ("client_key = \"/b.key\", client_cert = \"/b.pem\"", "/b.pem", "/b.key"),
+        ("client_cert = \"/b.pem\", client_key = \"/b.key\"", "/b.pem", "/b.key"), ("client_key = \"/b.key\"", "/a.pem", "/b.key"),
+        ("client_cert = \"\"", nil, nil), ("client_key = \"\"", "/a.pem", nil), ("ca = \"system\"", "/a.pem", "/a.key"),
+    ] as [(String, String?, String?)])
+    func aTableSaysAnotherCertificateOrNone(own: String, certificate: String?, key: String?) throws {
+        let below = "tls = { client_cert = \"/a.pem\", client_key = \"/a.key\" }", secret = "client_secret = { credential = \"s\" }"
+        let text = """
+            \(itemModel)
+            [[source]]
+            name = "s"
+            base_url = "https://api.example.com"
+            \(below)
+            auth = { \(Self.oauth), \(secret), \(below) }
+            [[source.resource]]
+            name = "a"
+            path = "/a"
+            entity = "Item"
+            tls = { \(own) }
+            auth = { tls = { \(own) } }
+            """
+        let resource = try #require(try configuration(text).sources.first?.resources.first), token = try #require(resource.authentication.tls)
+        for tls in [resource.tls, token] {
+            #expect(tls.clientCertificate == certificate.map(SecretReference.file))
+            #expect(tls.clientKey == key.map(SecretReference.file))
+        }
     }
 
     @Test func whatIsNoPlaceOfACertificateIsRefused() {

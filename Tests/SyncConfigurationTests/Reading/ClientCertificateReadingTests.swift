@@ -87,6 +87,13 @@ import Testing
         #expect(kind.contains("a certificate goes with any kind; write client_cert and client_key in tls"), "\(kind)")
     }
 
+    @Test(arguments: [("http://api.example.com", true), ("https://api.example.com", false), ("http://127.0.0.1", false)])
+    func whereItIsNeverShownThatIsSaid(url: String, isSaid: Bool) {
+        let text = itemModel + "[[source]]\nname = \"s\"\nurl = \"\(url)/items\"\nentity = \"Item\"\ntls = { client_cert = \"/c.pem\" }\n"
+        let warnings = read(text).warnings
+        #expect(warnings.contains { $0.message.contains("is shown no certificate") && $0.suggestion?.isEmpty == false } == isSaid, "\(warnings)")
+    }
+
     @Test func aServiceOfTokensHasATableOfItsOwn() throws {
         let secret = "client_secret = { credential = \"s\" }"
         guard case .oauth2(let oauth2) = try resource("auth = { \(Self.oauth), \(secret), tls = { ca = \"/ca.pem\" } }").authentication else {

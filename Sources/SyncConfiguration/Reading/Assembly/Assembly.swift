@@ -177,6 +177,11 @@ extension Assembly {
                 .warning, at: table["url"]?.place ?? auth.node?.place, layer.subject, "a secret is sent without encryption to \(host)",
                 "use https")
         }
+        if resource.tls.clientCertificate != nil, resource.url.lowercased().hasPrefix("http:"), !RequestURL.isLoopback(resource.url) {
+            complaints.add(
+                .warning, at: table["url"]?.place ?? layer.node?.place, layer.subject, "without encryption \(host) is shown no certificate",
+                "use https, or write tls.client_cert = \"\"")
+        }
     }
 
     /// A key is made of different attributes that exist and can be compared.

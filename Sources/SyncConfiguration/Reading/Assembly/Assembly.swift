@@ -70,7 +70,10 @@ struct Assembly {
         var value = TLSConfiguration()
         var origins: [String: DocumentNode.Place] = [:]
         for layer in layers {
-            if layer.node?.replacesIdentity == true { (value.clientKey, origins["client_key"]) = (nil, nil) }
+            if layer.node?.replacesIdentity == true {
+                value.clientKey = nil
+                origins["client_key"] = nil
+            }
             value.apply(layer, to: complaints, origins: &origins)
         }
         return (value, origins)

@@ -84,7 +84,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
             try Task.checkCancellation()
             let failure = await TransportFailure.classify(error, host: origin.host)
             guard failure.kind == .tls else { throw failure }
-            let withheld = shown == nil ? identity.flatMap { own in options.identityOrigin.map { (identity: own, origin: $0) } } : nil
+            var withheld: (identity: ClientIdentity, origin: Origin)?
+            if shown == nil, let identity, let owner = options.identityOrigin { withheld = (identity, owner) }
             if let detail = ClientIdentity.explanation(of: error, shown: shown, withheld: withheld, now: Date()) {
                 throw FetchError(.tls, detail: detail)
             }

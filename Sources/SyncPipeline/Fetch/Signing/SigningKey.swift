@@ -93,7 +93,7 @@ struct SigningKey {
             case .p256: return .p256(try P256.Signing.PrivateKey(derRepresentation: der))
             case .p384: return .p384(try P384.Signing.PrivateKey(derRepresentation: der))
             case .ed25519:
-                guard let seed = seed(der) else { throw Fault.damaged }
+                guard let seed = Self.seed(der) else { throw Fault.damaged }
                 return .ed25519(try Curve25519.Signing.PrivateKey(rawRepresentation: seed))
             case .other: throw Fault.damaged
             }

@@ -156,7 +156,7 @@ public final class SyncPipeline: Sendable {
         parseQueue.maxConcurrentOperationCount = max(1, configuration.daemon.maxParallelParses)
         if savesOtherwise { document.autosavePolicy = AutosavePolicy(configuration.document) }
         trust.keep(only: configuration.scopes())
-        tokens.pool.keep(only: Set(configuration.sources.flatMap(\.resources).compactMap { try? TokenRequest($0.authentication) }))
+        tokens.pool.keep(only: Set(configuration.sources.flatMap(\.resources).compactMap { try? TokenRequest($0) }))
         // Files that a configuration names may have changed as well, such as a file of certificate authorities.
         await transports.renew()
     }

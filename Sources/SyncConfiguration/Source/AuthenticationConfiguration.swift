@@ -91,6 +91,21 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
         }
     }
 
+    /// The name under which requests carry it, if that is in this part of them.
+    package func names(in part: APIKey.Place) -> [String] {
+        let place: APIKey.Place, name: String
+        switch self {
+        case .none: return []
+        case .bearer(let bearer): (place, name) = (.header, bearer.header)
+        case .basic: (place, name) = (.header, "Authorization")
+        case .apiKey(let key): (place, name) = (key.place, key.name)
+        case .oauth2(let oauth2): (place, name) = (.header, oauth2.header)
+        case .session(let session): (place, name) = (session.sendAs.place, session.sendAs.name)
+        case .jwt(let jwt): (place, name) = (jwt.sendAs.place, jwt.sendAs.name)
+        }
+        return place == part ? [name] : []
+    }
+
     /// Every secret it refers to.
     public var secrets: [SecretReference] {
         switch self {

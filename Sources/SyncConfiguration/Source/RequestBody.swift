@@ -57,6 +57,14 @@ public enum RequestBody: Sendable, Hashable {
         return zip(one, other).allSatisfy { $0.name == $1.name }
     }
 
+    /// Whether two places are the same, however they are written.
+    func isSamePlace(_ first: String, _ second: String) -> Bool {
+        guard case .json = self, let one = try? Self.path(of: first).segments, let other = try? Self.path(of: second).segments else {
+            return first == second
+        }
+        return one.map(\.name) == other.map(\.name)
+    }
+
     /// Whether something is written at a place. An empty text is none: it keeps the place for what is still to come.
     func hasValue(at place: String) -> Bool {
         switch self {

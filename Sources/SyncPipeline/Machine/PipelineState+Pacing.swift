@@ -102,11 +102,14 @@ struct PacingPlace: Sendable, Hashable {
     let address: String
     let authentication: AuthenticationConfiguration
     let secrets: [SecretField]
+    /// What the client shows to the server itself: accounts may differ in nothing else.
+    let identity: [SecretReference]
 
     init(_ resource: ResourceConfiguration) {
         origin = (try? HTTPAddress(resource.url))?.origin
         address = origin == nil ? resource.url : ""
         authentication = resource.authentication
         secrets = resource.secretHeaders + resource.secretParameters + resource.secretFields
+        identity = resource.tls.identity
     }
 }

@@ -16,6 +16,11 @@ import Testing
         _ = try configuration(itemSource + "method = \"POST\"\njson = { auth = { key = \"\" } }\n" + Self.key)
         _ = try configuration(itemSource + "method = \"POST\"\njson = {}\n" + Self.key)
         _ = try configuration(itemSource + "method = \"POST\"\nform = { token = \"\" }\n" + Self.key.replacing("/auth/key", with: "token"))
+        let form = try configuration(
+            itemSource + "method = \"POST\"\nform = { \"auth[token]\" = \"\", q = [1, 2] }\n" + Self.key.replacing("/auth/key", with: "auth[token]"))
+        #expect(
+            form.sources[0].resources[0].body
+                == .form([.init(name: "auth[token]", value: ""), .init(name: "q", value: "1"), .init(name: "q", value: "2")]))
     }
 
     @Test func aSessionsTokenMayStandInABody() throws {
@@ -82,6 +87,12 @@ import Testing
             "\"name\" is missing; in = \"body\""
         ),
         (key.replacing("in = \"body\"", with: "in = \"header\""), "\"/auth/key\" is not the name of a header"),
+        (
+            "auth = { kind = \"api-key\", name = \"auth[token]\", value = { credential = \"k\" } }",
+            "\"auth[token]\" is not the name of a header"
+        ),
+        ("method = \"POST\"\nform = { token = \"hunter2\" }", "write secret_fields = { \"token\" = { credential = \"ID\" } }"),
+        ("method = \"POST\"\nform = { token = [\"\", \"hunter2\"] }", "write secret_fields = { \"token\" = { credential = \"ID\" } }"),
         ("method = \"POST\"\njson = { token = \"hunter2\" }", "write secret_fields = { \"/token\" = { credential = \"ID\" } }"),
         ("query = \"{ a }\"\nrecords = \"$.data\"\nvariables = { token = \"hunter2\" }", "write secret_fields = { \"/variables/token\" ="),
     ]

@@ -45,7 +45,37 @@ import Testing
             """
         let resources = try #require(try configuration(text).sources.first?.resources)
         #expect(resources.map(\.tls.clientCertificate) == [.file("/default.pem"), .file("/b.pem")])
-        #expect(resources.map(\.tls.clientKey) == [.file("/key.pem"), .file("/key.pem")])
+        // The key is that of the certificate that it was written for.
+        #expect(resources.map(\.tls.clientKey) == [.file("/key.pem"), nil])
+    }
+
+    // In whichever order a table says both.
+    @Test(arguments: [
+        ("client_cert = \"/b.pem\"", "/b.pem", nil), ("client_key = \"/b.key\", client_cert = \"/b.pem\"", "/b.pem", "/b.key"),
+        ("client_cert = \"/b.pem\", client_key = \"/b.key\"", "/b.pem", "/b.key"), ("client_key = \"/b.key\"", "/a.pem", "/b.key"),
+        ("client_cert = \"\"", nil, nil), ("client_key = \"\"", "/a.pem", nil), ("ca = \"system\"", "/a.pem", "/a.key"),
+    ] as [(String, String?, String?)])
+    func aTableSaysAnotherCertificateOrNone(own: String, certificate: String?, key: String?) throws {
+        let below = "tls = { client_cert = \"/a.pem\", client_key = \"/a.key\" }", secret = "client_secret = { credential = \"s\" }"
+        let text = """
+            \(itemModel)
+            [[source]]
+            name = "s"
+            base_url = "https://api.example.com"
+            \(below)
+            auth = { \(Self.oauth), \(secret), \(below) }
+            [[source.resource]]
+            name = "a"
+            path = "/a"
+            entity = "Item"
+            tls = { \(own) }
+            auth = { tls = { \(own) } }
+            """
+        let resource = try #require(try configuration(text).sources.first?.resources.first), token = try #require(resource.authentication.tls)
+        for tls in [resource.tls, token] {
+            #expect(tls.clientCertificate == certificate.map(SecretReference.file))
+            #expect(tls.clientKey == key.map(SecretReference.file))
+        }
     }
 
     @Test func whatIsNoPlaceOfACertificateIsRefused() {
@@ -55,6 +85,13 @@ import Testing
         #expect(problem("auth = { \(Self.session), tls = { client_key = \"/k\" } }").contains("a key needs its certificate"))
         let kind = problem("auth = { kind = \"tls\" }")
         #expect(kind.contains("a certificate goes with any kind; write client_cert and client_key in tls"), "\(kind)")
+    }
+
+    @Test(arguments: [("http://api.example.com", true), ("https://api.example.com", false), ("http://127.0.0.1", false)])
+    func whereItIsNeverShownThatIsSaid(url: String, isSaid: Bool) {
+        let text = itemModel + "[[source]]\nname = \"s\"\nurl = \"\(url)/items\"\nentity = \"Item\"\ntls = { client_cert = \"/c.pem\" }\n"
+        let warnings = read(text).warnings
+        #expect(warnings.contains { $0.message.contains("is shown no certificate") && $0.suggestion?.isEmpty == false } == isSaid, "\(warnings)")
     }
 
     @Test func aServiceOfTokensHasATableOfItsOwn() throws {

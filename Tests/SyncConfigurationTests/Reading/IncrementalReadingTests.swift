@@ -125,6 +125,9 @@ import Testing
         expected = DeltaToken(from: .path("$.token"))
         (expected.parameter, expected.place) = ("/at/token", .body)
         #expect(try incremental("kind = \"token\", path = \"$.token\", param = \"/at/token\", in = \"body\"", body).token == expected)
+        // A page and a run may go on from the same place.
+        let cursor = "\(body)\npages = { kind = \"cursor\", path = \"$.next\", in = \"body\", param = \"$.at.token\" }"
+        #expect(try incremental("kind = \"token\", path = \"$.token\", param = \"/at/token\", in = \"body\"", cursor).token == expected)
         let deletes = "deletion = { detect = \"snapshot\" }"
         #expect(try incremental("kind = \"token\", path = \"$.token\", param = \"sync\"", deletes).fullEvery == .hours(24))
         let all = "kind = \"token\", path = \"$.t\", param = \"s\", full_every = \"never\", on_cursor_rejected = \"fail\""
@@ -144,6 +147,35 @@ import Testing
             ("kind = \"token\", path = \"$.a\", param = \"a\"", "secret_params = { a = { env = \"A\" } }", "a has a value already"),
             ("kind = \"token\", path = \"$.a\", param = \"x-a\", in = \"header\"", "headers = { X-A = \"1\" }", "x-a has a value already"),
             ("kind = \"token\", path = \"$.a\", param = \"page\"", "pages = { kind = \"page\" }", "page says which page is meant"),
+            (
+                "kind = \"token\", path = \"$.a\", param = \"x-page\", in = \"header\"",
+                "pages = { kind = \"page\", in = \"header\", param = \"X-Page\" }", "x-page says which page is meant"
+            ),
+            (
+                "kind = \"token\", path = \"$.a\", param = \"/at\", in = \"body\"",
+                "method = \"POST\"\njson = {}\npages = { kind = \"page\", in = \"body\", param = \"at\" }", "says which page is meant"
+            ),
+            (
+                "kind = \"token\", path = \"$.a\", param = \"/at/token\", in = \"body\"",
+                "method = \"POST\"\njson = {}\npages = { kind = \"cursor\", path = \"$.b\", in = \"body\", param = \"/at\" }", "says which page is meant"
+            ),
+            (
+                "kind = \"token\", path = \"$.a\", param = \"key\"",
+                "auth = { kind = \"api-key\", in = \"query\", name = \"key\", value = { env = \"A\" } }", "key has a value already"
+            ),
+            (
+                "kind = \"token\", path = \"$.a\", param = \"authorization\", in = \"header\"",
+                "auth = { kind = \"bearer\", token = { env = \"A\" } }", "authorization has a value already"
+            ),
+            (
+                "kind = \"token\", path = \"$.a\", param = \"/auth\", in = \"body\"",
+                "method = \"POST\"\njson = {}\nauth = { kind = \"api-key\", in = \"body\", name = \"/auth/key\", value = { env = \"A\" } }",
+                "where the token of incremental goes"
+            ),
+            (
+                "kind = \"token\", path = \"$.a\", param = \"at\", in = \"body\"",
+                "method = \"POST\"\njson = {}\nsecret_fields = { \"/at\" = { env = \"A\" } }", "where the token of incremental goes"
+            ),
             ("kind = \"token\", path = \"$.a\"", "pages = { kind = \"offset\" }", "the pages of an address"),
             ("kind = \"token\", path = \"$.a\"", "pages = { kind = \"keyset\", from = \"$.id\" }", "the pages of an address"),
             ("kind = \"token\", path = \"$.a\", field = \"$.at\"", "", "\"field\" belongs to kind = \"time\""),

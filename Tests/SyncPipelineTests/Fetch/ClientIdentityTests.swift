@@ -200,6 +200,31 @@ import Testing
         #expect(error?.detail.contains("hunter2") == false)
     }
 
+    private struct Alert: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    @Test func whatAServerSaysOfACertificateNamesTheTableThatItIsIn() async throws {
+        let one = try TestIdentity(for: ["DNS:client.example"])
+        defer { one.remove() }
+        var options = TransportOptions.test
+        options.tls.clientCertificate = .file(one.certificate)
+        options.tls.clientKey = .file(one.key)
+        options.identityTable = "auth.tls"
+        let identity = try #require(try ClientIdentity(try await ClientIdentity.Texts(options, Self.secrets)))
+        let origin = try HTTPAddress("https://login.example/").origin, required = Alert(description: "ALERT_CERTIFICATE_REQUIRED")
+        func said(_ error: Alert, shown: ClientIdentity? = nil, withheld: ClientIdentity? = nil) -> String {
+            ClientIdentity.explanation(of: error, shown: shown, withheld: withheld.map { (identity: $0, origin: origin) }, now: Date()) ?? ""
+        }
+        #expect(said(Alert(description: "ALERT_UNKNOWN_CA"), shown: identity).contains("refuses the certificate in auth.tls.client_cert: "))
+        #expect(said(required, withheld: identity).hasSuffix("that in auth.tls.client_cert is shown to https://login.example only"))
+        #expect(said(required).contains("write tls = { client_cert"))
+        options.tls.clientCertificate = .file("/does/not/exist.pem")
+        let missing = options
+        let error = await #expect(throws: FetchError.self) { try await ClientIdentity.Texts(missing, Self.secrets) }
+        #expect(error?.detail.hasPrefix("auth.tls.client_cert: ") == true, "\(error?.detail ?? "")")
+    }
+
     @Test func aFileThatIsMissingIsNamed() async throws {
         var options = TransportOptions.test
         options.tls.clientCertificate = .file("/does/not/exist.pem")
@@ -248,6 +273,63 @@ import Testing
         #expect(without.tls == SyncConfiguration.TLSConfiguration() && without.identityOrigin == nil)
         let same = try rules(nil, token: "https://api.example/token"), api = try HTTPAddress("https://api.example/").origin
         #expect(same.tls.clientCertificate == .file("/resource-cert") && same.identityOrigin == api)
+    }
+
+    // RFC 8705, 3: a token may be bound to the certificate that it was asked for with.
+    @Test func resourcesThatShowDifferentCertificatesShareNoToken() throws {
+        func request(_ certificate: SecretReference?, token: String) throws -> TokenRequest {
+            var oauth2 = TokenFixture.client
+            oauth2.tokenURL = token
+            let authentication = AuthenticationConfiguration.oauth2(oauth2)
+            let resource = Fixture.resource("https://api.example/items") {
+                $0.authentication = authentication
+                $0.tls.clientCertificate = certificate
+            }
+            return try #require(try TokenRequest(resource))
+        }
+        let own = "https://api.example/token", other = "https://login.example/token", certificate = SecretReference.file("/c.pem")
+        #expect(try request(certificate, token: own) != request(nil, token: own))
+        #expect(try request(certificate, token: own) != request(.file("/d.pem"), token: own))
+        #expect(try request(certificate, token: own) == request(certificate, token: own))
+        // Elsewhere it is not shown.
+        #expect(try request(certificate, token: other) == request(nil, token: other))
+    }
+
+    // RFC 8705, 2: the certificate is the credential, and what was said of another one is no answer.
+    @Test func aServiceThatRefusedACertificateIsAskedAtOnceWithAnother() async throws {
+        let place = try await Place { _, number in
+            let text = number == 0 ? Fixture.response(#"{"error": "invalid_client"}"#, status: 401) : Fixture.response(#"{"access_token": "the-token"}"#)
+            return [.send(text), .close]
+        }
+        let file = place.client.certificate + "-shown", pem = try String(contentsOfFile: place.client.certificate, encoding: .utf8)
+        try pem.write(toFile: file, atomically: true, encoding: .utf8)
+        var oauth2 = AuthenticationConfiguration.OAuth2(grant: .clientCredentials, tokenURL: "\(place.url)token", clientID: .text("me"))
+        var tls = SyncConfiguration.TLSConfiguration()
+        tls.ca = .file(place.identity.certificate)
+        tls.clientCertificate = .file(file)
+        tls.clientKey = .file(place.client.key)
+        oauth2.tls = tls
+        let authentication = AuthenticationConfiguration.oauth2(oauth2)
+        let resource = Fixture.resource("https://api.example/items") {
+            $0.http.waitLong()
+            $0.retry.attempts = 1
+            $0.authentication = authentication
+        }
+        let pool = TransportPool(secrets: Self.secrets), service = TokenService(pool: TokenPool(), transports: pool, clock: SystemClock())
+        let issuer = TokenIssuer(
+            try #require(try TokenRequest(resource)), resource: resource, daemon: DaemonConfiguration(), userAgent: "test/1", secrets: Self.secrets,
+            service: service)
+        for _ in 0..<2 {
+            let error = await #expect(throws: FetchError.self) { try await issuer.text() }
+            #expect(error?.kind == .credential, "\(error?.description ?? "")")
+        }
+        #expect(place.server.requests.count == 1)
+        // The same one in another text is another one as far as anybody can see.
+        try ("Renewed\n" + pem).write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(try await issuer.text() == "the-token")
+        #expect(place.server.requests.map(\.isIdentified) == [true, true])
+        await pool.shutdown()
+        await place.end()
     }
 
     @Test func aTokenComesFromAServiceWithAnAuthorityOfItsOwn() async throws {

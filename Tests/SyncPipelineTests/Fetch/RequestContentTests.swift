@@ -31,6 +31,8 @@ import Testing
     @Test func nothingHasNoType() {
         #expect(RequestContent(nil).isEmpty && RequestContent(nil).mediaType == "")
         #expect(!json(.object([])).isEmpty)
+        let form = RequestContent(.form([]))
+        #expect(!form.isEmpty && form.bytes.isEmpty && form.mediaType == "application/x-www-form-urlencoded")
     }
 
     // What is stored of pages stays theirs.

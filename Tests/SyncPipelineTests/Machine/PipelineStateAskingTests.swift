@@ -12,6 +12,17 @@ import Testing
 
     // MARK: Asking
 
+    // The certificate that a client shows is a credential as well.
+    @Test func aWaitHoldsForOneCertificate() {
+        var bench = MachineBench()
+        let one = MachineBench.plan(people) { $0.tls.clientCertificate = .file("/one.pem") }
+        let same = MachineBench.plan(teams) { $0.tls.clientCertificate = .file("/one.pem") }
+        let other = MachineBench.plan(ResourceScope(source: people.source, resource: "other")) { $0.tls.clientCertificate = .file("/other.pem") }
+        bench.configure([one, same, other], stored: [teams: bench.stored(teams, parked: .hours(2))])
+        #expect(bench.tell(.started(isArmed: true)).started == [other.scope])
+        #expect(bench.due(people) == .hours(2))
+    }
+
     @Test func askingPollsAtOnceAndSaysWhoAsked() {
         var bench = MachineBench.polled()
         bench.pass(.minutes(1))

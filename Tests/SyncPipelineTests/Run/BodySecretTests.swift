@@ -58,6 +58,23 @@ import Testing
         try await fixture.end()
     }
 
+    // A service whose only field is the key.
+    @Test(arguments: [
+        "secret_fields = { token = { credential = \"T\" } }",
+        "auth = { kind = \"api-key\", in = \"body\", name = \"token\", value = { credential = \"T\" } }",
+    ])
+    func aFormWithoutFieldsHasPlaceForIt(secret: String) async throws {
+        for form in ["{}", "{ token = \"\" }"] {
+            let fixture = try await PipelineFixture(
+                ScriptedAPI.people("method = \"POST\"\nform = \(form)\n\(secret)"), secrets: Fixture.secret("topsecret")
+            ) { _, _ in .response(status: 200, headers: Self.json, body: Array("[]".utf8)) }
+            try await fixture.sync()
+            #expect(bodies(fixture) == ["token=topsecret"])
+            #expect(fixture.transport.requests[0].headers["Content-Type"] == ["application/x-www-form-urlencoded"])
+            try await fixture.end()
+        }
+    }
+
     @Test func pagesAndSecretsStandSideBySide() async throws {
         let lines = """
             method = "POST"
@@ -107,6 +124,55 @@ import Testing
         #expect(fixture.transport.requests.map(\.address.origin.host) == ["api.example", "api.example"])
         #expect(bodies(fixture).allSatisfy { $0 == #"{"q":"a","auth":{"key":"topsecret"}}"# })
         try await fixture.end()
+    }
+
+    // Many services take the same parameters in a form and in the query, and make the next link of all of them.
+    @Test(arguments: ["token=top%20secret%2F1&page=2", "page=2&old=top+secret/1", "page=2&token=top+secret%2F1&token=top%20secret/1"])
+    func aLinkThatRepeatsItIsStoredWithoutIt(query: String) async throws {
+        let lines = """
+            method = "POST"
+            form = { q = "a" }
+            pages = { kind = "link-header" }
+            secret_fields = { token = { credential = "T" } }
+            """
+        let fixture = try await PipelineFixture(ScriptedAPI.people(lines), secrets: Fixture.secret("top secret/1")) { _, number in
+            var headers = Self.json
+            if number == 0 { headers.add(name: "Link", value: "<https://api.example/people?\(query)>; rel=\"next\"") }
+            return .response(status: 200, headers: headers, body: Array(#"[{"id": \#(number)}]"#.utf8))
+        }
+        #expect(try await fixture.sync().first?.isComplete == true)
+        #expect(fixture.transport.requests.map(\.address.description) == ["https://api.example/people", "https://api.example/people?page=2"])
+        #expect(bodies(fixture) == Array(repeating: "q=a&token=top%20secret%2F1", count: 2))
+        let stored = try await fixture.document.withWorker { worker in
+            try StateRow<RequestTable>.all(in: worker).map { "\($0.request) \($0.facts?.nextLink ?? "")" }
+        }
+        #expect(stored.count == 2 && !stored.contains { $0.contains("secret") }, "\(stored)")
+        try await fixture.end()
+    }
+
+    @Test func whatTheConfigurationSaysInTheAddressIsNoSecret() async throws {
+        let settings = try Fixture.settings("https://api.example/sixteen-letters-long", secrets: Fixture.secret("sixteen-letters-long")) {
+            $0.parameters = [QueryParameter(name: "account", value: "sixteen-letters-long")]
+            $0.secretHeaders = [SecretField(name: "X-Account", value: .secret(.credential("k")))]
+        }
+        _ = try await settings.authentication.credential()
+        func followed(_ link: String) throws -> String { try PageFacts.follow(link, from: settings.first, settings: settings).description }
+        let same = "https://api.example/sixteen-letters-long?account=sixteen-letters-long&page=2"
+        #expect(try followed(same) == same)
+        #expect(try followed("\(same)&key=sixteen-letters-long&x=a-sixteen-letters-long") == same)
+        let short = try Fixture.settings("https://api.example/items", secrets: Fixture.secret("1234")) {
+            $0.secretHeaders = [SecretField(name: "X-Pin", value: .secret(.credential("k")))]
+        }
+        _ = try await short.authentication.credential()
+        let link = "https://api.example/items?after=1234&x-pin=1234"
+        #expect(try PageFacts.follow(link, from: short.first, settings: short).description == link)
+        let other = try Fixture.settings("https://api.example/items", secrets: Fixture.secret("sixteen-letters-long")) {
+            $0.authentication = .bearer(.init(token: .credential("k")))
+        }
+        _ = try await other.authentication.credential()
+        #expect(throws: Refusal.credentialInAddress) {
+            try PageFacts.follow("/of/sixteen-letters-long/2", from: other.first, settings: other)
+        }
     }
 
     // What is made of a request for another origin, however that came about, has none.

@@ -79,6 +79,12 @@ extension Assembly {
                 complain(
                     "\"\(secret.place)\" and \"\(page)\", which says what page is meant, are one place, or one is inside of the other",
                     "use another place")
+            } else if let token = resource.incremental?.token, token.place == .body, let carrier = token.parameter,
+                body.hasOverlap(of: carrier, secret.place)
+            {
+                complain(
+                    "\"\(secret.place)\" and \"\(carrier)\", where the token of incremental goes, are one place, or one is inside of the other",
+                    "use another place")
             } else if let other = secrets[..<number].first(where: { body.hasOverlap(of: $0.place, secret.place) }) {
                 complain("\"\(secret.place)\" and \"\(other.place)\" are one place, or one is inside of the other", "remove one of them")
             }

@@ -117,15 +117,17 @@ extension Assembly {
         if resource.partitions != nil {
             settings += self.settings(of: partitions.table, partitions.origins, path: path, prefix: "for_each.")
         }
-        func inherit<T: ConfigurationTable>(_ type: T.Type, _ name: String) -> (value: T, origins: [String: DocumentNode.Place]) {
-            let result = resolve(type, layers.map { $0.table(name) })
+        func inherit<T: ConfigurationTable>(
+            _ type: T.Type, _ name: String, _ known: (value: T, origins: [String: DocumentNode.Place])? = nil
+        ) -> (value: T, origins: [String: DocumentNode.Place]) {
+            let result = known ?? resolve(type, layers.map { $0.table(name) })
             settings += self.settings(of: result.value, result.origins, path: path, prefix: "\(name).")
             return result
         }
         let schedule = inherit(ScheduleConfiguration.self, "schedule")
         resource.schedule = schedule.value
         resource.http = inherit(HTTPConfiguration.self, "http").value
-        resource.tls = inherit(TLSConfiguration.self, "tls").value
+        resource.tls = inherit(TLSConfiguration.self, "tls", resolveTLS(layers.map { $0.table("tls") })).value
         let retry = inherit(RetryConfiguration.self, "retry")
         resource.retry = retry.value
         resource.limits = inherit(LimitsConfiguration.self, "limits").value
@@ -277,7 +279,7 @@ extension Assembly {
             let table = layer.table(name)
             guard let node = table.node else { continue }
             if let below = result.node, node.table?["kind"] == nil {
-                result = Layer(node: below.merged(with: node), subject: table.subject)
+                result = Layer(node: below.yieldingIdentity(to: node).merged(with: node), subject: table.subject)
             } else {
                 // What is replaced is checked all the same.
                 if name == "auth" {
@@ -332,5 +334,20 @@ extension Assembly {
         } else {
             names[name] = node.place
         }
+    }
+}
+
+extension DocumentNode {
+    /// Whether a table `tls` names another certificate, and no key for it.
+    var replacesIdentity: Bool { table.map { $0["client_cert"] != nil && $0["client_key"] == nil } ?? false }
+
+    /// A table without the key in its `tls` that belongs to another certificate than the one in that of a later table.
+    fileprivate func yieldingIdentity(to later: DocumentNode) -> DocumentNode {
+        guard later.table?["tls"]?.replacesIdentity == true, var table = self.table, var tls = table["tls"]?.table else { return self }
+        tls["client_key"] = nil
+        table["tls"]?.value = .table(tls)
+        var result = self
+        result.value = .table(table)
+        return result
     }
 }

@@ -65,7 +65,21 @@ struct Assembly {
         return (value, origins)
     }
 
-    /// The same, and a section of the resolved configuration.
+    /// `tls` of several layers. A certificate comes with its key, or has it in the same place: the key of a layer below belongs to another one.
+    func resolveTLS(_ layers: [Layer]) -> (value: TLSConfiguration, origins: [String: DocumentNode.Place]) {
+        var value = TLSConfiguration()
+        var origins: [String: DocumentNode.Place] = [:]
+        for layer in layers {
+            if layer.node?.replacesIdentity == true {
+                value.clientKey = nil
+                origins["client_key"] = nil
+            }
+            value.apply(layer, to: complaints, origins: &origins)
+        }
+        return (value, origins)
+    }
+
+    /// A value of several layers, and a section of the resolved configuration.
     private mutating func section<T: ConfigurationTable>(_ type: T.Type, _ path: String, _ layers: [Layer]) -> T {
         let (value, origins) = resolve(type, layers)
         let header = path.isEmpty ? "" : "[\(path)]"
@@ -165,6 +179,11 @@ extension Assembly {
             complaints.add(
                 .warning, at: table["url"]?.place ?? auth.node?.place, layer.subject, "a secret is sent without encryption to \(host)",
                 "use https")
+        }
+        if resource.tls.clientCertificate != nil, resource.url.lowercased().hasPrefix("http:"), !RequestURL.isLoopback(resource.url) {
+            complaints.add(
+                .warning, at: table["url"]?.place ?? layer.node?.place, layer.subject, "without encryption \(host) is shown no certificate",
+                "use https, or write tls.client_cert = \"\"")
         }
     }
 

@@ -94,22 +94,22 @@ extension BodyRefusal {
 }
 
 extension Codec where Value == [FormField] {
-    /// A table of names and values, as parameters are.
+    /// A table of names and values, as parameters are. A field whose name says that it is a secret may be there without one: it keeps the place.
     static var form: Codec {
-        let parameters = Codec<[QueryParameter]>.parameters, expected = "a table of field names and values"
-        return Codec(expected: expected, wrong: parameters.wrong) { node in
-            if let secret = node.table?.ordered.first(where: { RequestName.isSecret(field: $0.key) && $0.value.string?.isEmpty != true }) {
-                let refusal = BodyRefusal(secret: secret.key)
-                return .wrong(refusal.message, refusal.suggestion)
-            }
-            guard node.table != nil else { return mismatch(node, expected) }
-            switch parameters.read(node) {
+        let fields = Codec<[QueryParameter]>.values("a table of field names and values") { name, value in
+            if name.isEmpty { return ("a field has no name", "give it one") }
+            guard RequestName.isSecret(field: name), value.string?.isEmpty != true else { return nil }
+            let refusal = BodyRefusal(secret: name)
+            return (refusal.message, refusal.suggestion)
+        }
+        return Codec(expected: fields.expected, wrong: fields.wrong) { node in
+            switch fields.read(node) {
             case .value(let values): return .value(values.map { FormField(name: $0.name, value: $0.value) })
             case .wrong(let message, let suggestion): return .wrong(message, suggestion)
             case .later(let what): return .later(what)
             }
-        } toml: { fields in
-            parameters.toml(fields.map { QueryParameter(name: $0.name, value: $0.value) })
+        } toml: { form in
+            fields.toml(form.map { QueryParameter(name: $0.name, value: $0.value) })
         }
     }
 }

@@ -41,14 +41,20 @@ extension [HeaderField] {
 extension Codec where Value == [QueryParameter] {
     /// A table of names and values: texts, numbers, truth values, or lists of them for a parameter that occurs several times.
     static var parameters: Codec {
-        let expected = "a table of parameter names and values"
-        return Codec(
+        values("a table of parameter names and values") { name, _ in RequestName.complaint(parameter: name) }
+    }
+
+    /// - Parameter complaint: what is wrong with a name that has this value.
+    static func values(
+        _ expected: String, complaint: @escaping (_ name: String, _ value: DocumentNode) -> (message: String, suggestion: String)?
+    ) -> Codec {
+        Codec(
             expected: expected, wrong: ["1", "\"a=b\"", "{ a = {} }", "{ a = [[1]] }", "{ access_token = \"x\" }", "{ \"\" = 1 }"]
         ) { node in
             guard let table = node.table else { return mismatch(node, expected) }
             var parameters: [QueryParameter] = []
             for (name, value) in table.sorted(by: { $0.key < $1.key }) {
-                if let complaint = RequestName.complaint(parameter: name) { return .wrong(complaint.message, complaint.suggestion) }
+                if let complaint = complaint(name, value) { return .wrong(complaint.message, complaint.suggestion) }
                 for element in value.array ?? [value] {
                     switch element.value {
                     case .string(let text): parameters.append(QueryParameter(name: name, value: text))

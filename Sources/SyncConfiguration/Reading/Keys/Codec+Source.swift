@@ -243,3 +243,20 @@ extension Codec where Value == [JSONPath] {
         }
     }
 }
+
+extension Codec where Value == SecretReference? {
+    /// As `pem`; an empty text takes back what a table below says.
+    static var pemOrNone: Codec {
+        let pem = Codec<SecretReference>.pem
+        return Codec(expected: "\(pem.expected), or \"\" for none", wrong: pem.wrong.filter { $0 != "\"\"" }) { node in
+            if node.string == "" { return .value(nil) }
+            switch pem.read(node) {
+            case .value(let reference): return .value(reference)
+            case .wrong(let message, let suggestion): return .wrong(message, suggestion)
+            case .later(let what): return .later(what)
+            }
+        } toml: { reference in
+            reference.flatMap { pem.toml($0) }
+        }
+    }
+}

@@ -51,8 +51,8 @@ extension TLSConfiguration: ConfigurationTable {
             Key("ca", .certificateAuthority, \.ca),
             Key("verify", .bool, \.verify),
             Key("insecure_reason", .text("why certificates are not checked", isEmptyAllowed: true, maxLength: 256), \.insecureReason),
-            Key("client_cert", Codec<SecretReference>.pem.optional(), \.clientCertificate),
-            Key("client_key", Codec<SecretReference>.pem.optional(), \.clientKey),
+            Key("client_cert", .pemOrNone, \.clientCertificate),
+            Key("client_key", .pemOrNone, \.clientKey),
         ] + Key.later("server_name", "pin_sha256")
     }
 }

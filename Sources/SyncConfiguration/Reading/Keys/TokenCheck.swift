@@ -40,22 +40,40 @@ struct TokenCheck {
         PaginationCheck(layer: layer, table: table, resource: resource, complaints: complaints).name(parameter, key: "param", in: place)
         let taken: [String]
         switch place {
-        case .query: taken = resource.parameters.map(\.name) + resource.secretParameters.map(\.name)
-        case .header: taken = (resource.headers.map(\.name) + resource.secretHeaders.map(\.name)).map { $0.lowercased() }
+        case .query:
+            taken = resource.parameters.map(\.name) + resource.secretParameters.map(\.name) + resource.authentication.names(in: .query)
+        case .header:
+            let headers = resource.headers.map(\.name) + resource.secretHeaders.map(\.name) + resource.authentication.names(in: .header)
+            taken = headers.map { $0.lowercased() }
+        // Whether secrets go there is for them to say: see `checkBodySecrets`.
         case .body: taken = []
         }
         if taken.contains(place == .header ? parameter.lowercased() : parameter) {
             complain("param", "\(parameter) has a value already, and the token goes there", "remove it there: the first request goes without")
         }
-        let counted: (place: PaginationConfiguration.Place, names: [String?])?
-        switch resource.pagination.kind {
+        checkPages(parameter, in: place)
+    }
+
+    /// A page is not meant by what carries the token, unless the listing goes on from a token as well: then the one takes the place of the other.
+    private func checkPages(_ parameter: String, in place: PaginationConfiguration.Place) {
+        let kind = resource.pagination.kind, counted: (place: PaginationConfiguration.Place, names: [String?])?
+        switch kind {
         case .page(let page): counted = (page.place, [page.parameter, page.sizeParameter])
         case .offset(let offset): counted = (offset.place, [offset.parameter, offset.limitParameter])
         case .none, .cursor, .keyset, .linkHeader, .bodyLink, .graphQL: counted = nil
         }
-        if let counted, counted.place == place, counted.names.contains(parameter) {
-            complain("param", "\(parameter) says which page is meant", "use the name the service expects")
+        guard place != .body else {
+            guard let body = resource.body else { return }
+            let isTaken = kind.bodyPlaces.contains { page in
+                body.hasOverlap(of: page, parameter) && (counted != nil || !body.isSamePlace(page, parameter))
+            }
+            if isTaken { complain("param", "\(parameter), or a part of it, says which page is meant", "use the place the service expects") }
+            return
         }
+        guard let counted, counted.place == place else { return }
+        let names = counted.names.compactMap(\.self)
+        let isTaken = place == .header ? names.contains { $0.lowercased() == parameter.lowercased() } : names.contains(parameter)
+        if isTaken { complain("param", "\(parameter) says which page is meant", "use the name the service expects") }
     }
 
     /// An address leads where it leads: only what the answer says can lead on from there.

@@ -28,7 +28,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     /// - Throws: `FetchError` of the class `tls` if the certificate authority cannot be read, `credential` if there is no such credential, or what it
     ///   holds cannot be shown; `CancellationError`.
     public convenience init(_ options: TransportOptions, secrets: SecretResolver = .none) async throws {
-        try await self.init(options, identity: try await ClientIdentity(options.tls, secrets), secrets: secrets)
+        try await self.init(options, identity: try ClientIdentity(try await ClientIdentity.Texts(options, secrets)), secrets: secrets)
     }
 
     /// A transport that shows this identity to the one server that it is for.
@@ -84,7 +84,11 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
             try Task.checkCancellation()
             let failure = await TransportFailure.classify(error, host: origin.host)
             guard failure.kind == .tls else { throw failure }
-            if let detail = ClientIdentity.explanation(of: error, shown: shown, now: Date()) { throw FetchError(.tls, detail: detail) }
+            var withheld: (identity: ClientIdentity, origin: Origin)?
+            if shown == nil, let identity, let owner = options.identityOrigin { withheld = (identity, owner) }
+            if let detail = ClientIdentity.explanation(of: error, shown: shown, withheld: withheld, now: Date()) {
+                throw FetchError(.tls, detail: detail)
+            }
             guard let detail = await explanation(of: error, for: origin) else { throw failure }
             try Task.checkCancellation()
             throw FetchError(.tls, detail: detail)

@@ -12,6 +12,8 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
     public let origin: Origin
     /// Removes credentials from texts: all that were used since it was made, because a server may echo one that has since been replaced.
     public let redactor: Redactor
+    /// What requests carried since it was made.
+    private let carried = CarriedSecrets()
     private let configuration: AuthenticationConfiguration
     private let secretHeaders: [SecretField]
     private let secretParameters: [SecretField]
@@ -74,7 +76,16 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
             guard let reference = field.value.reference else { continue }
             credential.others.append(.body(place: field.name, try await secret(reference)))
         }
+        for place in credential.others + [credential.place] { learn(place) }
         return credential
+    }
+
+    private func learn(_ place: Credential.Place) {
+        switch place {
+        case .none: break
+        case .header(let name, _, let secret), .query(let name, let secret), .cookie(let name, let secret): carried.learn(secret, as: name)
+        case .body(let place, let secret): carried.learn(secret, as: place.split(separator: "/").last.map(String.init) ?? place)
+        }
     }
 
     /// A server has accepted the token of a request to this address.
@@ -174,17 +185,20 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         return names.isEmpty ? address : address.removing(parameters: names)
     }
 
-    /// The parameters of the query that carry secrets.
-    private var secretNames: Set<String> {
-        var names = Set(secretParameters.map(\.name))
-        switch configuration {
-        case .apiKey(let key) where key.place == .query: names.insert(key.name)
-        case .session(let session) where session.sendAs.place == .query: names.insert(session.sendAs.name)
-        case .jwt(let jwt) where jwt.sendAs.place == .query: names.insert(jwt.sendAs.name)
-        case .none, .bearer, .basic, .apiKey, .oauth2, .session, .jwt: break
+    /// The address that a server gives as it may be stored: without what it repeats of the secrets that requests carry, under whatever name.
+    ///
+    /// - Parameter first: where the listing begins. What the configuration says in it is no secret.
+    /// - Throws: `Refusal.credentialInAddress` where one stands in the path.
+    func clearing(_ address: HTTPAddress, of first: HTTPAddress) throws(Refusal) -> HTTPAddress {
+        let cleared = stripping(address).removing { name, values in
+            values.contains { carried.areIn($0, named: name) && first.parameter(name) != $0 }
         }
-        return names
+        if carried.areIn(cleared.url.path), !carried.areIn(first.url.path) { throw .credentialInAddress }
+        return cleared
     }
+
+    /// The parameters of the query that carry secrets.
+    private var secretNames: Set<String> { Set(secretParameters.map(\.name)).union(configuration.names(in: .query)) }
 
     /// Whether requesting `address`, stripped, would carry a credential to another origin: a server that redirects by copying the query, or the path,
     /// passes on what it was sent.

@@ -15,37 +15,72 @@ struct ClientIdentity: Sendable {
     /// When the certificate ends.
     var end: Date { Date(timeIntervalSince1970: TimeInterval(certificates.first?.notValidAfter ?? 0)) }
 
-    /// Nil where none is configured.
-    /// - Throws: `FetchError` of the class `credential` if it cannot be read, or key and certificate do not belong together; `CancellationError`.
-    init?(_ tls: SyncConfiguration.TLSConfiguration, _ secrets: SecretResolver) async throws {
-        guard let reference = tls.clientCertificate else { return nil }
-        let certificate = try await Self.read("client_cert", reference, secrets)
-        var keyText = certificate
-        if let other = tls.clientKey { keyText = try await Self.read("client_key", other, secrets) }
-        do {
-            certificates = try certificate.withUnsafeBytes { try NIOSSLCertificate.fromPEMBytes(Array($0)) }
-        } catch {
-            throw Self.failure("client_cert", reference, "holds no certificate in PEM form")
-        }
-        guard !certificates.isEmpty else { throw Self.failure("client_cert", reference, "holds no certificate in PEM form") }
-        let (keyName, keyReference) = tls.clientKey.map { ("client_key", $0) } ?? ("client_cert", reference)
-        do {
-            key = try Self.key(keyText)
-        } catch let fault as SigningKey.Fault {
-            if case .notPrivate = fault, tls.clientKey == nil {
-                throw Self.failure("client_cert", reference, "holds a certificate and no key; put the key into the same place, or write client_key")
+    /// What messages call it.
+    let table: String
+
+    /// What an identity is made of, as it was read: reading it is enough to see whether it is another one.
+    struct Texts: Sendable {
+        fileprivate let tls: SyncConfiguration.TLSConfiguration
+        fileprivate let table: String
+        fileprivate let certificate: Secret
+        /// The same text where both are in one place.
+        fileprivate let key: Secret
+        /// Tells it from another one.
+        let digest: String
+
+        /// Nil where none is configured.
+        /// - Throws: `FetchError` of the class `credential` if it cannot be read; `CancellationError`.
+        init?(_ options: TransportOptions, _ secrets: SecretResolver) async throws {
+            tls = options.tls
+            table = options.identityTable
+            guard let reference = tls.clientCertificate else { return nil }
+            certificate = try await Self.read("\(table).client_cert", reference, secrets)
+            if let other = tls.clientKey {
+                key = try await Self.read("\(table).client_key", other, secrets)
+            } else {
+                key = certificate
             }
-            throw Self.failure(keyName, keyReference, "\(fault)")
-        } catch {
-            throw Self.failure(keyName, keyReference, "holds a key that cannot be used")
+            var both = SecretWriter()
+            both.append(certificate)
+            both.append(key)
+            digest = RefreshChain.digest(of: both.secret)
         }
-        var both = SecretWriter()
-        both.append(certificate)
-        both.append(keyText)
-        digest = RefreshChain.digest(of: both.secret)
+
+        private static func read(_ name: String, _ reference: SecretReference, _ secrets: SecretResolver) async throws -> Secret {
+            do {
+                return try await secrets.secret(reference, form: .lines)
+            } catch let error as FetchError {
+                throw FetchError(.credential, detail: "\(name): \(error.detail)", attempts: 0)
+            }
+        }
+    }
+
+    /// - Throws: `FetchError` of the class `credential` if there is no certificate, or key and certificate do not belong together.
+    init?(_ texts: Texts?) throws {
+        guard let texts, let reference = texts.tls.clientCertificate else { return nil }
+        table = texts.table
+        digest = texts.digest
+        let own = (name: "\(texts.table).client_cert", reference: reference)
+        let ofKey = texts.tls.clientKey.map { (name: "\(texts.table).client_key", reference: $0) } ?? own
+        certificates = (try? Self.certificates(texts.certificate)) ?? []
+        guard !certificates.isEmpty else { throw Self.failure(own, "holds no certificate in PEM form") }
+        do {
+            key = try Self.key(texts.key)
+        } catch let fault as SigningKey.Fault {
+            if case .notPrivate = fault, texts.tls.clientKey == nil {
+                throw Self.failure(own, "holds a certificate and no key; put the key into the same place, or write client_key")
+            }
+            throw Self.failure(ofKey, "\(fault)")
+        } catch {
+            throw Self.failure(ofKey, "holds a key that cannot be used")
+        }
         // The first connection would find it out, and could not say it as well.
-        guard (try? NIOSSLContext(configuration: shown(in: .clientAlone))) != nil else {
-            throw Self.failure(keyName, keyReference, "holds a key that does not belong to the certificate")
+        do {
+            _ = try NIOSSLContext(configuration: shown(in: .clientAlone))
+        } catch NIOSSLError.failedToLoadPrivateKey {
+            throw Self.failure(ofKey, "holds a key that does not belong to the certificate")
+        } catch {
+            throw Self.failure(own, "holds a certificate that cannot be shown with its key: \(error)")
         }
     }
 
@@ -57,36 +92,45 @@ struct ClientIdentity: Sendable {
         return configuration
     }
 
+    /// A text may hold the key as well.
+    private static func certificates(_ text: Secret) throws -> [NIOSSLCertificate] {
+        var bytes = text.withUnsafeBytes { Array($0) }
+        defer { overwrite(&bytes) }
+        return try NIOSSLCertificate.fromPEMBytes(bytes)
+    }
+
     private static func key(_ text: Secret) throws -> NIOSSLPrivateKey {
         var bytes = try PrivateKeyText(text).der.withUnsafeBytes { Array($0) }
-        defer { bytes.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } } }
+        defer { overwrite(&bytes) }
         return try NIOSSLPrivateKey(bytes: bytes, format: .der)
     }
 
-    private static func read(_ name: String, _ reference: SecretReference, _ secrets: SecretResolver) async throws -> Secret {
-        do {
-            return try await secrets.secret(reference, form: .lines)
-        } catch let error as FetchError {
-            throw FetchError(.credential, detail: "tls.\(name): \(error.detail)", attempts: 0)
-        }
+    private static func overwrite(_ bytes: inout [UInt8]) {
+        bytes.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } }
     }
 
-    private static func failure(_ name: String, _ reference: SecretReference, _ what: String) -> FetchError {
-        FetchError(.credential, detail: "tls.\(name): \(reference) \(what)", attempts: 0)
+    private static func failure(_ place: (name: String, reference: SecretReference), _ what: String) -> FetchError {
+        FetchError(.credential, detail: "\(place.name): \(place.reference) \(what)", attempts: 0)
     }
 
     /// What a server makes of the certificate, or of its absence, in a sentence that says what to do; nil if an error says nothing of that.
     ///
-    /// - Parameter identity: what was shown.
-    static func explanation(of error: any Error, shown identity: ClientIdentity?, now: Date) -> String? {
+    /// - Parameters:
+    ///   - identity: what was shown.
+    ///   - withheld: what was not, because the server is another one than it is for.
+    static func explanation(
+        of error: any Error, shown identity: ClientIdentity?, withheld: (identity: ClientIdentity, origin: Origin)? = nil, now: Date
+    ) -> String? {
         let text = "\(error)"
         guard let identity else {
-            let isWanted = text.contains("ALERT_CERTIFICATE_REQUIRED")
-            return isWanted ? "the server wants a certificate of its client; write tls = { client_cert = \"/path/to/cert.pem\" }" : nil
+            guard text.contains("ALERT_CERTIFICATE_REQUIRED") else { return nil }
+            let wish = "the server wants a certificate of its client"
+            if let withheld { return "\(wish), and that in \(withheld.identity.table).client_cert is shown to \(withheld.origin) only" }
+            return "\(wish); write tls = { client_cert = \"/path/to/cert.pem\" }, or the same in auth if it is the service of tokens"
         }
         guard let reason = reasons.first(where: { text.contains($0.alert) })?.words else { return nil }
         let end = identity.end < now ? "; it expired on \(HTTPDate.format(identity.end))" : ""
-        return "the server refuses the certificate in tls.client_cert: \(reason)\(end)"
+        return "the server refuses the certificate in \(identity.table).client_cert: \(reason)\(end)"
     }
 
     /// Alerts (RFC 8446, 6.2), as the library calls them.

@@ -79,10 +79,17 @@ public struct HTTPAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// The address without the query parameters of these names.
     public func removing(parameters names: Set<String>) -> HTTPAddress {
+        removing { name, _ in names.contains(name) }
+    }
+
+    /// The address without some of the query's parameters.
+    /// - Parameter isUnwanted: gets a name, and the value in the two ways in which it may be meant: with `+` for a space, and for itself.
+    func removing(where isUnwanted: (_ name: String, _ values: [String]) -> Bool) -> HTTPAddress {
         let parts = Self.parts(of: self)
         let kept = parts.filter { part in
-            let name = part.prefix { $0 != "=" }
-            return !names.contains(Self.decode(String(name)))
+            let pieces = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let value = pieces.count == 2 ? pieces[1] : ""
+            return !isUnwanted(Self.decode(pieces[0]), [Self.decode(value), value.removingPercentEncoding ?? value])
         }
         return kept.count == parts.count ? self : replacingQuery(kept)
     }

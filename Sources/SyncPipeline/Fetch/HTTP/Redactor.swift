@@ -116,7 +116,7 @@ extension Refusal {
         case .otherOrigin(let origin): .otherOrigin(origin.redacted(by: redactor))
         case .contentForOtherOrigin(let origin): .contentForOtherOrigin(origin.redacted(by: redactor))
         case .emptyAddress, .userInformation, .downgrade, .redirectNotAllowed, .nextLinksNotAllowed, .missingLocation, .tooManyRedirects,
-            .redirectOfPOST, .redirectLoop, .credentialLeak, .unexpectedStatus:
+            .redirectOfPOST, .redirectLoop, .credentialLeak, .credentialInAddress, .unexpectedStatus:
             self
         }
     }

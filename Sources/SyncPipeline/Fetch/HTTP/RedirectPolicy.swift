@@ -79,6 +79,8 @@ public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     case privateAddress(String)
     /// A credential would have gone to another origin.
     case credentialLeak
+    /// An address that is to be stored holds a credential.
+    case credentialInAddress
     /// A status that answers a request that was not made, such as 304 without a condition.
     case unexpectedStatus(Int)
     /// A `Content-Encoding` that was not offered, or several.
@@ -106,6 +108,7 @@ public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         case .privateAddress(let address):
             "\(address) is not a public address; set allow_private_networks = true if you mean to ask it"
         case .credentialLeak: "a credential would have gone to another origin"
+        case .credentialInAddress: "the address holds a credential, which would be stored with it"
         case .unexpectedStatus(let status): "status \(status) answers a request that was not made"
         case .contentEncoding(let encoding): "content encoding “\(encoding)” was not offered"
         }

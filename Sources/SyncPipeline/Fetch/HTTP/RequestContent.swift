@@ -51,8 +51,8 @@ public struct RequestContent: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether there is nothing to send: then it has no type either.
-    public var isEmpty: Bool { bytes.isEmpty }
+    /// Whether there is no body: then it has no type either. A form without fields is one, which secrets may be put into.
+    public var isEmpty: Bool { body == nil }
 
     /// The text. It may hold what a server sent, such as a cursor.
     public var description: String { String(decoding: bytes, as: UTF8.self) }

@@ -9,6 +9,8 @@ import Synchronization
 public final class TransportPool: Sendable {
     private struct Entry {
         let transport: any HTTPTransport
+        /// Tells what it shows from others; nil: nothing.
+        let identity: String?
         var users = 0
         /// Nobody gets it any more.
         var isLeaving = false
@@ -44,13 +46,13 @@ public final class TransportPool: Sendable {
     }
 
     private let state = Mutex(State())
-    private let identify: @Sendable (TransportOptions) async throws -> ClientIdentity?
+    private let identify: @Sendable (TransportOptions) async throws -> ClientIdentity.Texts?
     private let make: @Sendable (TransportOptions, ClientIdentity?) async throws -> any HTTPTransport
 
     /// A pool of transports that open real connections.
     /// - Parameter secrets: reads certificate authorities that are kept as credentials, and certificates that the client shows.
     public init(secrets: SecretResolver) {
-        identify = { try await ClientIdentity($0.tls, secrets) }
+        identify = { try await ClientIdentity.Texts($0, secrets) }
         make = { try await AsyncHTTPClientTransport($0, identity: $1, secrets: secrets) }
     }
 
@@ -68,21 +70,24 @@ public final class TransportPool: Sendable {
 
     /// The transport for these options, which stays open for as long as somebody keeps it.
     /// - Throws: what making it throws.
-    public func transport(for options: TransportOptions) async throws -> any HTTPTransport {
+    public func transport(for options: TransportOptions) async throws -> any HTTPTransport { try await lease(for: options) }
+
+    /// The same, with what it shows.
+    func lease(for options: TransportOptions) async throws -> Lease {
         while true {
             let identity = try await identify(options)
             let (known, generation) = state.withLock { state in
                 (self.current(options, identity, state).flatMap { self.lease($0, &state) }, state.generation)
             }
             if let known { return known }
-            let made = try await make(options, identity)
+            let made = try await make(options, try ClientIdentity(identity))
             let (lease, unused): (Lease?, (any HTTPTransport)?) = state.withLock { state in
                 guard state.generation == generation else { return (nil, nil) }
                 // Another caller may have made one meanwhile, and it is in use.
                 if let other = self.current(options, identity, state) { return (self.lease(other, &state), nil) }
                 let before = state.current[options]?.number
                 state.count += 1
-                state.entries[state.count] = Entry(transport: made)
+                state.entries[state.count] = Entry(transport: made, identity: identity?.digest)
                 state.current[options] = Current(number: state.count, digest: identity?.digest)
                 if let before { state.entries[before]?.isLeaving = true }
                 return (self.lease(state.count, &state), before.flatMap { state.takeUnused($0) })
@@ -114,15 +119,15 @@ public final class TransportPool: Sendable {
     }
 
     /// The one that is handed out for these options and this identity.
-    private func current(_ options: TransportOptions, _ identity: ClientIdentity?, _ state: State) -> Int? {
+    private func current(_ options: TransportOptions, _ identity: ClientIdentity.Texts?, _ state: State) -> Int? {
         guard let known = state.current[options], known.digest == identity?.digest else { return nil }
         return known.number
     }
 
     private func lease(_ number: Int, _ state: inout State) -> Lease? {
-        guard let transport = state.entries[number]?.transport else { return nil }
+        guard let entry = state.entries[number] else { return nil }
         state.entries[number]?.users += 1
-        return Lease(transport) { [weak self] in self?.release(number) }
+        return Lease(entry.transport, identity: entry.identity) { [weak self] in self?.release(number) }
     }
 
     private func release(_ number: Int) {
@@ -134,12 +139,15 @@ public final class TransportPool: Sendable {
     }
 
     /// A transport of the pool while a user holds it.
-    private final class Lease: HTTPTransport {
+    final class Lease: HTTPTransport {
+        /// Tells the certificate that the client shows, and its key, from others; nil: it shows none.
+        let identity: String?
         private let transport: any HTTPTransport
         private let release: @Sendable () -> Void
 
-        init(_ transport: any HTTPTransport, release: @escaping @Sendable () -> Void) {
+        fileprivate init(_ transport: any HTTPTransport, identity: String?, release: @escaping @Sendable () -> Void) {
             self.transport = transport
+            self.identity = identity
             self.release = release
         }
 
@@ -147,7 +155,7 @@ public final class TransportPool: Sendable {
             release()
         }
 
-        func isOf(_ other: any HTTPTransport) -> Bool { transport as AnyObject === other as AnyObject }
+        fileprivate func isOf(_ other: any HTTPTransport) -> Bool { transport as AnyObject === other as AnyObject }
 
         func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await transport.send(request) }
 
@@ -168,13 +176,18 @@ public struct TransportOptions: Sendable, Hashable {
     public var connectionsPerHost: Int
     /// The only server that the client's certificate is shown to; nil: none is.
     public var identityOrigin: Origin?
+    /// What the configuration calls the table that the certificate is in.
+    public var identityTable = "tls"
 
     /// Options from their parts. Without a certificate it does not matter whose they are.
     public init(
         tls: SyncConfiguration.TLSConfiguration, allowsPrivateNetworks: Bool, connectTimeout: TimeSpan, connectionsPerHost: Int,
-        identityOrigin: Origin? = nil
+        identityOrigin: Origin? = nil, identityTable: String = "tls"
     ) {
-        self.identityOrigin = tls.clientCertificate == nil ? nil : identityOrigin
+        if tls.clientCertificate != nil {
+            self.identityOrigin = identityOrigin
+            self.identityTable = identityTable
+        }
         self.tls = tls
         self.allowsPrivateNetworks = allowsPrivateNetworks
         self.connectTimeout = connectTimeout

@@ -157,7 +157,7 @@ public struct PageFacts: Sendable, Hashable {
 
     /// A next link is treated like a redirect: what the request sends stays with its origin.
     static func follow(_ target: String, from address: HTTPAddress, settings: FetchSettings) throws(Refusal) -> HTTPAddress {
-        let next = settings.authentication.stripping(try address.resolving(target))
+        let next = try settings.authentication.clearing(try address.resolving(target), of: settings.first)
         guard address.origin.scheme != "https" || next.origin.scheme == "https" else { throw .downgrade }
         guard settings.http.nextLinks != .none else { throw .nextLinksNotAllowed }
         if next.origin != settings.first.origin {

@@ -71,7 +71,7 @@ public struct FetchSettings: Sendable {
         let userAgent = resource.http.userAgent ?? "\(daemon.name)/\(version)\(contact)"
         self.userAgent = userAgent
         var issuer: TokenIssuer?
-        if let tokens, let request = try TokenRequest(resource.authentication) {
+        if let tokens, let request = try TokenRequest(resource) {
             issuer = TokenIssuer(request, resource: resource, daemon: daemon, userAgent: userAgent, secrets: secrets, service: tokens)
         }
         authentication = Authentication(

@@ -38,11 +38,13 @@ struct PrivateKeyText {
     // MARK: PEM
 
     private static func block(_ bytes: UnsafeRawBufferPointer) throws -> (label: String, der: Secret) {
-        var label: String?, digits: [Slice<UnsafeRawBufferPointer>] = [], other: String?
+        var label: String?, digits: [Slice<UnsafeRawBufferPointer>] = [], other: String?, isOneLine = false
         let lines = bytes.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
         for line in lines.map({ $0.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") } }) {
             if let name = boundary(line, "-----BEGIN ") {
                 (label, digits) = (name, [])
+                // Behind its name and the dashes around that there is nothing else; text that was copied out of JSON goes on.
+                isOneLine = line.count > name.utf8.count + 32
             } else if let open = label, boundary(line, "-----END ") != nil {
                 if isPrivate(open) { return (open, try decoded(digits)) }
                 // Parameters of a curve stand before its key, and say nothing that the key does not.
@@ -55,6 +57,7 @@ struct PrivateKeyText {
             }
         }
         if let other { throw SigningKey.Fault.notPrivate(other) }
+        if isOneLine { throw SigningKey.Fault.oneLine }
         throw bytes.first == UInt8(ascii: "{") ? SigningKey.Fault.json : SigningKey.Fault.notPEM
     }
 

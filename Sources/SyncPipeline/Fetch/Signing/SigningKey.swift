@@ -4,7 +4,7 @@ import Foundation
 import Secrets
 import SyncConfiguration
 
-/// A key that signs in one way. What the library below makes of it is overwritten by that.
+/// A key that signs in one way. What the library below keeps of it is overwritten by that; while it reads an EC key it makes copies that are not.
 struct SigningKey {
     typealias WebToken = AuthenticationConfiguration.WebToken
 
@@ -13,6 +13,8 @@ struct SigningKey {
         case notPEM
         /// A file of an account, as some services hand it out.
         case json
+        /// As it stands in JSON, or in a variable.
+        case oneLine
         case encrypted
         case openSSH
         /// PEM, but of this label.
@@ -27,6 +29,7 @@ struct SigningKey {
             switch self {
             case .notPEM: "holds no private key in PEM form, which begins with the line -----BEGIN PRIVATE KEY-----"
             case .json: "holds JSON: write what stands in its private_key alone, with line breaks in place of every \\n"
+            case .oneLine: "holds a key without line breaks: write one in place of every \\n, or one after and one before the words in dashes"
             case .encrypted: "holds an encrypted key; decrypt it with openssl pkey -in FILE -out NEW_FILE"
             case .openSSH: "holds a key in the form of OpenSSH; convert a copy of it with ssh-keygen -p -m PKCS8 -f COPY"
             case .notPrivate(let label): "holds “\(label)”, and a private key is needed"
@@ -89,7 +92,9 @@ struct SigningKey {
                 return .rsa(key)
             case .p256: return .p256(try P256.Signing.PrivateKey(derRepresentation: der))
             case .p384: return .p384(try P384.Signing.PrivateKey(derRepresentation: der))
-            case .ed25519: return .ed25519(try Curve25519.Signing.PrivateKey(derRepresentation: der))
+            case .ed25519:
+                guard let seed = Self.seed(der) else { throw Fault.damaged }
+                return .ed25519(try Curve25519.Signing.PrivateKey(rawRepresentation: seed))
             case .other: throw Fault.damaged
             }
         } catch let fault as Fault {
@@ -98,6 +103,15 @@ struct SigningKey {
             // What the library says of it says nothing about the cause.
             throw Fault.damaged
         }
+    }
+
+    /// The 32 bytes of an Ed25519 key. The library does not take the newer form, in which the public key follows (RFC 5958, 2).
+    private static func seed(_ der: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        var rest = der[...]
+        guard var fields = DER.next(&rest)?.content, DER.next(&fields) != nil, DER.next(&fields) != nil, var key = DER.next(&fields)?.content,
+            let seed = DER.next(&key), seed.tag == 0x04, seed.content.count == 32
+        else { return nil }
+        return UnsafeRawBufferPointer(rebasing: seed.content)
     }
 
     /// Signs a message: for ECDSA both numbers, one behind the other (RFC 7518, 3.4).

@@ -40,17 +40,20 @@ struct TokenExchange: Sendable {
     private func ask(_ refreshToken: Secret?) async throws -> TokenAnswer {
         let backoff = Backoff(rules.retry), used = UsedSecrets()
         if let refreshToken { take(refreshToken, used) }
-        let transport = try await transports.transport(for: rules.transport)
+        let transport = try await transports.lease(for: rules.transport)
         var attempt = 1
         while true {
+            let start = wallStart
             // Read anew: it may have been replaced meanwhile.
             let question = try await request.question(
                 to: address, refreshToken: refreshToken, userAgent: rules.userAgent, now: clock.wallTime, reading(used))
-            let outgoing = question.request, digest = question.digest
+            // What is shown is a credential as what is sent is (RFC 8705).
+            let outgoing = question.request, digest = "\(question.digest) \(transport.identity ?? "")"
+            let asked = TokenRefusals.Question(digest: digest, clock: question.assertion == nil ? nil : start)
             if let assertion = question.assertion { take(assertion, used) }
             // Nobody knows what a service sends back.
             if let pair = outgoing.headers.first(name: "Authorization")?.split(separator: " ").last { take(Secret(Array(pair.utf8)), used) }
-            if let refused = refusals.error(of: digest, at: clock.instant) { throw refused }
+            if let refused = refusals.error(of: asked, at: clock.instant) { throw refused }
             flight.tell(.attempt(attempt))
             if refreshToken != nil { try flight.hold() }
             var failure: FetchError
@@ -60,10 +63,10 @@ struct TokenExchange: Sendable {
                 switch answer.token {
                 case .success(let token):
                     take(token, used)
-                    refusals.forget(digest)
+                    refusals.forget(asked)
                 case .failure(var error):
                     error.attempts = attempt
-                    answer.token = .failure(noted(error, of: digest))
+                    answer.token = .failure(noted(error, of: asked))
                 }
                 answer.secrets = used.all
                 return answer
@@ -72,7 +75,7 @@ struct TokenExchange: Sendable {
             }
             flight.release()
             failure.attempts = attempt
-            if isRemembered(failure) { failure = noted(failure, of: digest) }
+            if isRemembered(failure) { failure = noted(failure, of: asked) }
             guard isPassing(failure), attempt < rules.retry.attempts else { throw failure }
             let wish = failure.notBefore.map { clock.wallTime.duration(to: $0) } ?? .zero
             guard wish <= rules.retry.retryAfterPark.duration else { throw failure }
@@ -98,13 +101,16 @@ struct TokenExchange: Sendable {
     }
 
     /// The error without secrets, which is remembered.
-    private func noted(_ error: FetchError, of digest: String) -> FetchError {
+    private func noted(_ error: FetchError, of question: TokenRefusals.Question) -> FetchError {
         var error = error
         if error.url.isEmpty { error.url = redactor.redact(address) }
         error = error.redacted(by: redactor)
-        refusals.note(error, of: digest, at: clock.instant)
+        refusals.note(error, of: question, at: clock.instant)
         return error
     }
+
+    /// What the wall clock showed when instants began, if it has run as they do since then.
+    private var wallStart: Date { clock.wallTime.advanced(by: Duration.zero - clock.instant.sinceOrigin) }
 
     /// Whether the same request would be answered in the same way.
     private func isRemembered(_ error: FetchError) -> Bool {
@@ -218,6 +224,7 @@ struct TokenExchange: Sendable {
         }
         if request.isGrantSigned, let said, said.hasPrefix("invalid_grant") {
             detail += "; check the claims and the key of the assertion, and the clock of this machine"
+            if !request.hasSubject { detail += "; it has no claim sub, which many services want (RFC 7523, 3)" }
         }
         return FetchError(.credential, detail: detail)
     }
@@ -245,12 +252,17 @@ struct TokenRules: Sendable {
             // As for pages, but by the name of this host.
             case .auto: address.isPrivateByName && !address.isLinkLocal
             }
+        transport = TransportOptions(
+            tls: Self.tls(resource, for: address), allowsPrivateNetworks: allowsPrivateNetworks, connectTimeout: resource.http.connectTimeout,
+            connectionsPerHost: daemon.maxParallelRequests, identityOrigin: address.origin,
+            identityTable: resource.authentication.tls == nil ? "tls" : "auth.tls")
+    }
+
+    /// Whom to trust where tokens come from, and what to show there.
+    static func tls(_ resource: ResourceConfiguration, for address: HTTPAddress) -> SyncConfiguration.TLSConfiguration {
         // What is said of one server is not true of another: whom to trust with passwords is no matter of the API's certificate.
         let isOneServer = (try? HTTPAddress(resource.url))?.origin == address.origin
-        transport = TransportOptions(
-            tls: resource.authentication.tls ?? (isOneServer ? resource.tls : SyncConfiguration.TLSConfiguration()),
-            allowsPrivateNetworks: allowsPrivateNetworks, connectTimeout: resource.http.connectTimeout,
-            connectionsPerHost: daemon.maxParallelRequests, identityOrigin: address.origin)
+        return resource.authentication.tls ?? (isOneServer ? resource.tls : SyncConfiguration.TLSConfiguration())
     }
 }
 
@@ -263,42 +275,6 @@ final class UsedSecrets: Sendable {
     func add(_ secret: Secret) {
         value.withLock { known in
             if !known.contains(where: { $0.isEqual(to: secret) }) { known.append(secret) }
-        }
-    }
-}
-
-/// What a service has refused: the same request is not made again for a minute, for two when it is refused once more, and so on up to six hours,
-/// whoever wants to make it. So no account is locked by resources that are polled together, nor by those that are polled for days.
-final class TokenRefusals: Sendable {
-    private struct Refusal {
-        let error: FetchError
-        let until: SyncInstant
-        let count: Int
-    }
-
-    private static let shortest = Duration.seconds(60)
-    private static let longest = Duration.seconds(6 * 3600)
-    /// A secret that is corrected makes another request; nobody corrects more often than this.
-    private static let most = 32
-    private let all = Mutex<[String: Refusal]>([:])
-
-    func note(_ error: FetchError, of digest: String, at instant: SyncInstant) {
-        all.withLock { all in
-            let count = (all[digest]?.count ?? 0) + 1
-            let factor: Int = 1 << min(count - 1, 16), memory = min(Self.shortest * factor, Self.longest)
-            all[digest] = Refusal(error: error, until: instant.advanced(by: memory), count: count)
-            if all.count > Self.most, let oldest = all.min(by: { $0.value.until < $1.value.until }) { all[oldest.key] = nil }
-        }
-    }
-
-    /// It was answered as it should be.
-    func forget(_ digest: String) { all.withLock { $0[digest] = nil } }
-
-    /// The error that the request was answered with; nil: it may be made.
-    func error(of digest: String, at instant: SyncInstant) -> FetchError? {
-        all.withLock { all in
-            guard let known = all[digest], instant < known.until else { return nil }
-            return known.error
         }
     }
 }

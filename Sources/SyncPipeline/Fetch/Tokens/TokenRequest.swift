@@ -4,7 +4,8 @@ import NIOHTTP1
 import Secrets
 import SyncConfiguration
 
-/// What a token is asked for with, or made of. Two resources with equal ones share the token, whatever their sources are.
+/// What a token is asked for with, or made of. Two resources with equal ones share the token, whatever their sources are: a token may be bound to the
+/// certificate that was shown for it (RFC 8705).
 struct TokenRequest: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         case oauth2(AuthenticationConfiguration.OAuth2)
@@ -15,6 +16,15 @@ struct TokenRequest: Sendable, Hashable {
     let kind: Kind
     /// Where it goes. The secrets in it go nowhere else. Nil: the token is made here.
     let address: HTTPAddress?
+    /// Where the certificate is that is shown there, and its key.
+    private(set) var identity: [SecretReference] = []
+
+    /// That of a resource; nil where there is no token but what the configuration refers to.
+    /// - Throws: `FetchError` of the class `refused` for an address that cannot be asked.
+    init?(_ resource: ResourceConfiguration) throws(FetchError) {
+        try self.init(resource.authentication)
+        if let address { identity = TokenRules.tls(resource, for: address).identity }
+    }
 
     /// Nil where there is no token but what the configuration refers to.
     /// - Throws: `FetchError` of the class `refused` for an address that cannot be asked.
@@ -83,6 +93,12 @@ struct TokenRequest: Sendable, Hashable {
     /// Whether a signed token is what tokens are asked for with.
     var isGrantSigned: Bool {
         if case .oauth2(let oauth2) = kind { oauth2.grant == .jwtBearer } else { false }
+    }
+
+    /// Whether the configuration says whom the signed token speaks of.
+    var hasSubject: Bool {
+        guard case .oauth2(let oauth2) = kind, let claims = oauth2.assertion?.claims else { return false }
+        return claims.contains { $0.name == "sub" }
     }
 
     // MARK: On the wire

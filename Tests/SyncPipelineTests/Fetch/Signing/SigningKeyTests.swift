@@ -46,9 +46,9 @@ import Testing
     }
 
     // RFC 8037, A.4
-    @Test func anEd25519KeySignsAsTheStandardShows() throws {
+    @Test(arguments: [SigningKeys.ed25519] + SigningKeys.newEd25519) func anEd25519KeySignsAsTheStandardShows(text: String) throws {
         let expected = "hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg"
-        #expect(try signature("eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc", try key(SigningKeys.ed25519, .edDSA)) == expected)
+        #expect(try signature("eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc", try key(text, .edDSA)) == expected)
     }
 
     @Test func eachAlgorithmHasItsOwnHash() throws {
@@ -95,7 +95,8 @@ import Testing
 
     static let wrong = [
         Wrong(testDescription: "a word", text: "hunter2", words: "holds no private key in PEM form"),
-        Wrong(testDescription: "line breaks as text", text: SigningKeys.rsa.replacing("\n", with: "\\n"), words: "holds no private key in PEM form"),
+        Wrong(testDescription: "line breaks as text", text: SigningKeys.rsa.replacing("\n", with: "\\n"), words: "write one in place of every \\n"),
+        Wrong(testDescription: "one line", text: SigningKeys.rsa.replacing("\n", with: " "), words: "holds a key without line breaks"),
         Wrong(testDescription: "only a beginning", text: String(SigningKeys.rsa.prefix(200)), words: "holds no private key in PEM form"),
         Wrong(testDescription: "a file of an account", text: "{\"private_key\": \"x\"}", words: "holds JSON"),
         Wrong(testDescription: "encrypted", text: SigningKeys.encryptedP256, algorithm: .es256, words: "encrypted key; decrypt it with openssl"),

@@ -122,6 +122,12 @@ enum SigningKeys {
         -----END PRIVATE KEY-----
         """
 
+    /// The same with its public key, as the standard has it and as some libraries write it.
+    static let newEd25519 = [
+        "MFECAQEwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9ggSEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
+        "MFMCAQEwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9goSMDIQDXWpgBgrEKt9VL/tPJZAc6DuFy89qmIyWvAhpo9wdRGg==",
+    ].map { "-----BEGIN PRIVATE KEY-----\n\($0)\n-----END PRIVATE KEY-----\n" }
+
     /// RFC 8037, A.2.
     static let publicEd25519 = """
         -----BEGIN PUBLIC KEY-----

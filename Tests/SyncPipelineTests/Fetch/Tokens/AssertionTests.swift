@@ -122,6 +122,7 @@ import Testing
             let said = "\(error?.description ?? "")"
             #expect(error?.kind == .credential && said.contains("invalid_grant: not [redacted]"), "\(said)")
             #expect(said.contains("check the claims and the key of the assertion, and the clock"), "\(said)")
+            #expect(said.contains("it has no claim sub"), "\(said)")
         }
         #expect(fixture.transport.requests.count == 1)
         fixture.clock.advance(by: .seconds(59))
@@ -134,6 +135,44 @@ import Testing
         fixture.configure("key", SigningKeys.oldP256)
         await #expect(throws: FetchError.self) { try await issuer.text() }
         #expect(fixture.transport.requests.count == 3)
+    }
+
+    // A machine that begins in 1970 signs with that, and is refused for it.
+    @Test(arguments: [bearer, signing]) func aClockThatIsSetRightIsTriedAtOnce(oauth2: AuthenticationConfiguration.OAuth2) async throws {
+        let fixture = TokenFixture { _, number in
+            number < 2 ? TokenFixture.refused(#"{"error": "invalid_grant"}"#) : TokenFixture.ok(#"{"access_token": "token"}"#)
+        }
+        let issuer = try fixture.issuer(oauth2, secrets: Self.secrets), right = fixture.clock.wallTime
+        fixture.clock.setWallTime(Date(timeIntervalSince1970: 1000))
+        for _ in 0..<2 { await #expect(throws: FetchError.self) { try await issuer.text() } }
+        // It is kept right all the time.
+        fixture.clock.advance(by: .seconds(5))
+        fixture.clock.setWallTime(Date(timeIntervalSince1970: 1010))
+        await #expect(throws: FetchError.self) { try await issuer.text() }
+        #expect(fixture.transport.requests.count == 1)
+        fixture.clock.setWallTime(right)
+        await #expect(throws: FetchError.self) { try await issuer.text() }
+        #expect(fixture.transport.requests.count == 2)
+        fixture.clock.setWallTime(right.addingTimeInterval(-3600))
+        #expect(try await issuer.text() == "token")
+    }
+
+    // The key may be registered a little later, and no account is locked.
+    @Test func aRefusedAssertionIsTriedAgainAfterTenMinutesAtTheLatest() async throws {
+        let fixture = TokenFixture { _, _ in TokenFixture.refused(#"{"error": "invalid_grant"}"#) }
+        let issuer = try fixture.issuer(Self.bearer, secrets: Self.secrets)
+        for number in 1...8 {
+            await #expect(throws: FetchError.self) { try await issuer.text() }
+            #expect(fixture.transport.requests.count == number)
+            fixture.clock.advance(by: .seconds(600))
+        }
+        // A password is not: accounts are locked for that.
+        let others = TokenFixture { _, _ in TokenFixture.refused(#"{"error": "invalid_client"}"#) }, other = try others.issuer(TokenFixture.client)
+        for _ in 1...8 {
+            await #expect(throws: FetchError.self) { try await other.text() }
+            others.clock.advance(by: .seconds(600))
+        }
+        #expect(others.transport.requests.count < 8)
     }
 
     @Test func aKeyThatCannotBeUsedAsksForNothing() async throws {

@@ -81,15 +81,18 @@ final class TokenFixture: Sendable {
             read.yield(id)
             return Secret(Array((log.configured.withLock { $0[id] } ?? secrets[id] ?? "secret-\(id)").utf8))
         }
-        guard let request = try TokenRequest(.oauth2(oauth2)) else { throw Broken() }
+        let resource = Fixture.resource("https://api.example/items") {
+            $0.authentication = .oauth2(oauth2)
+            change(&$0)
+        }
+        guard let request = try TokenRequest(resource) else { throw Broken() }
         let service = TokenService(
             pool: pool, transports: TransportPool { [transport] _ in transport }, clock: clock, random: RandomSource { random }
         ) { [weak self] event in
             self?.told.withLock { $0.append(event) }
         }
         return TokenIssuer(
-            request, resource: Fixture.resource("https://api.example/items", change), daemon: DaemonConfiguration(), userAgent: "test/1",
-            secrets: resolver, service: service)
+            request, resource: resource, daemon: DaemonConfiguration(), userAgent: "test/1", secrets: resolver, service: service)
     }
 
     static var client: AuthenticationConfiguration.OAuth2 {

@@ -58,7 +58,7 @@ public final class TransportPool: Sendable {
 
     /// A pool of transports that open real connections, each behind one that sees what goes through it.
     package init(secrets: SecretResolver, behind wrap: @escaping @Sendable (any HTTPTransport) -> any HTTPTransport) {
-        identify = { try await ClientIdentity($0.tls, secrets) }
+        identify = { try await ClientIdentity.Texts($0, secrets) }
         make = { wrap(try await AsyncHTTPClientTransport($0, identity: $1, secrets: secrets)) }
     }
 

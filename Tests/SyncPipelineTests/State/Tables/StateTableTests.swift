@@ -75,6 +75,10 @@ import Testing
             records = "$.items"
             pages = { kind = "cursor", path = "$.next", stop = { has_more = "$.more", total = "$.total", total_pages = "$.pages" } }
             """,
+            "deltas": """
+            records = "$.items"
+            incremental = { kind = "token", path = "$.token", param = "token" }
+            """,
             "numbers": """
             records = "$.items"
             pages = { kind = "cursor", path = "$.next" }
@@ -114,13 +118,14 @@ import Testing
         api.set("/alone", #"{"id": 51}"#)
         api.set("/numbers", #"{"items": [{"id": 71}, {"id": 72}], "next": 7}"#)
         api.set("/numbers?cursor=7", #"{"items": []}"#)
+        api.set("/deltas", #"{"items": [{"id": 81}], "token": "t1"}"#)
         api.set("/parts?p=a", #"[{"id": 61}, {"id": "one"}]"#)
         api.set("/parts?p=b", #"[{"id": 62}]"#)
         api.set("/things", "[\((0...Manifest.pieceSize).map { #"{"id": \#($0)}"# }.joined(separator: ","))]")
     }
 
     @Test func somethingWritesEveryColumn() async throws {
-        let names = ["people", "links", "forks", "torn", "cursors", "numbers", "things", "parts", "alone"]
+        let names = ["people", "links", "forks", "torn", "cursors", "numbers", "deltas", "things", "parts", "alone"]
         let api = api
         let fixture = try await PipelineFixture(Self.toml(names), savesAtOnce: true) { request, _ in api.answer(request) }
         serve()

@@ -19,10 +19,10 @@ import Testing
         let server: RawHTTPServer
 
         init(
-            isRequired: Bool = true,
+            isRequired: Bool = true, identity known: TestIdentity? = nil,
             _ script: @escaping @Sendable (RawHTTPServer.Request, Int) -> [RawHTTPServer.Step] = { _, _ in ClientIdentityTests.page }
         ) async throws {
-            identity = try TestIdentity(for: ["IP:127.0.0.1"])
+            identity = try known ?? TestIdentity(for: ["IP:127.0.0.1"])
             client = try TestIdentity(for: ["DNS:client.example"], authority: "Clients")
             stranger = try TestIdentity(for: ["DNS:client.example"], authority: "Strangers")
             server = try await RawHTTPServer(identity: identity, clients: ClientDemand(authority: client.authority, isRequired: isRequired), script)
@@ -140,15 +140,11 @@ import Testing
 
     @Test func aServerThatARedirectLeadsToSeesNoCertificate() async throws {
         let other = try await Place(isRequired: false), target = other.url
-        let place = try await Place { _, _ in
+        // Both servers are trusted, and both ask for a certificate; the second one does without.
+        let place = try await Place(identity: other.identity) { _, _ in
             [.send(Array("HTTP/1.1 302 Found\r\nLocation: \(target)items\r\nContent-Length: 0\r\n\r\n".utf8)), .close]
         }
-        // Both servers are trusted, and both ask for a certificate; the second one does without.
-        let authorities = place.client.certificate + "-authorities"
-        let texts = try [place.identity.certificate, other.identity.certificate].map { try String(contentsOfFile: $0, encoding: .utf8) }
-        try texts.joined().write(toFile: authorities, atomically: true, encoding: .utf8)
         let led = try await fetch(place) { tls in
-            tls.ca = .file(authorities)
             tls.clientCertificate = .file(place.client.certificate)
             tls.clientKey = .file(place.client.key)
         }

@@ -83,7 +83,8 @@ extension ListingRun {
         return Self.rejections.contains(status)
     }
 
-    private static let rejections: Set<Int> = [400, 410, 422]
+    /// The statuses that may mean where a run begins to ask.
+    static let rejections: Set<Int> = [400, 410, 422]
 
     /// Takes in how new a page's records are.
     ///

@@ -78,9 +78,11 @@ struct AnswerJudge: Sendable {
     }
 
     private func concerns(_ status: Int, _ condition: AnswerCondition) -> Bool {
+        // A class of statuses leaves out what it cannot mean.
+        if condition.meaning == .ignore, AnswerCondition.saysMore(status) { return false }
         guard condition.statuses.isEmpty else { return condition.statuses.contains { $0.contains(status) } }
         // Any other status is a failure by itself, and whether that is tried again is for it to say.
-        return condition.meaning != .fail || success.contains(status)
+        return success.contains(status) || condition.meaning == .rateLimited || condition.meaning == .retry
     }
 }
 

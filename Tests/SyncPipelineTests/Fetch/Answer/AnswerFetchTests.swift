@@ -131,15 +131,34 @@ import Testing
 
     // MARK: Nothing there
 
-    private static let nothing = "ignore_if = [{ path = \"$.error.code\", equals = \"no_data\", message = \"$.error.text\" }]"
+    private static let nothing = """
+        ignore_if = [{ status = ["2xx", "4xx"], path = "$.error.code", equals = "no_data", message = "$.error.text" }]
+        """
 
-    @Test(arguments: [(200, false), (200, true), (400, false), (400, true), (404, false), (500, false)])
+    @Test(arguments: [(200, false), (200, true), (400, false), (400, true), (404, false)])
     func anAnswerThatSaysThatThereIsNothingIsAPageWithoutRecords(status: Int, isGzipped: Bool) async throws {
         let body = #"{"error": {"code": "no_data", "text": "none in this range"}}"#
         let transport = StubTransport(Self.answer(body, status: status, isGzipped: isGzipped))
         guard case .page(let page) = await (try fetch("empty_statuses = [404]\n\(Self.nothing)", transport)).run() else { throw Unexpected() }
         #expect(page.ignored == "none in this range" && page.status == status && page.content.records.count == 0)
         #expect(transport.requests.count == 1)
+    }
+
+    // It is tried again as ever, and heeded: the pages behind it would not be asked for, and no token would be renewed.
+    @Test(arguments: [(401, "", 1), (408, "", 4), (429, "", 4), (503, "", 4), (403, "no_status", 1), (500, "no_status", 4)])
+    func whatSaysSomethingElseIsNoPageWithoutRecords(status: Int, kind: String, requests: Int) async throws {
+        let transport = StubTransport(Self.answer(#"{"message": "overloaded"}"#, status: status))
+        let about = kind.isEmpty ? "status = [\"2xx\", \"4xx\"], " : ""
+        let lines = "ignore_if = [{ \(about)path = \"$.items\", exists = false }]"
+        let error = await (try fetch("\(lines)\nretry.statuses = [408, 429, 500, 503]", transport)).run().error
+        #expect(error?.kind == .status(status), "\(status) \(kind)")
+        #expect(transport.requests.count == requests, "\(status) \(kind)")
+        // A success is what was meant.
+        let success = StubTransport(Self.answer(#"{"message": "none"}"#))
+        guard case .page(let page) = await (try fetch(lines, success)).run() else {
+            throw Unexpected()
+        }
+        #expect(page.ignored?.isEmpty == true)
     }
 
     // What a status says by itself still holds where no condition does.

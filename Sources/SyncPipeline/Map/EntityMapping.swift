@@ -81,6 +81,7 @@ final class EntityMapping: @unchecked Sendable {
     private(set) var deletionSign: DeletionSign?
     let configuration: EntityConfiguration
     private let deletion: DeletionConfiguration?
+    private let areTexts: Bool
 
     /// The slots of the bookkeeping attributes.
     struct Bookkeeping: Sendable {
@@ -97,11 +98,14 @@ final class EntityMapping: @unchecked Sendable {
     /// - Parameters:
     ///   - nameOfRecord: the attribute that is a record's name, and that records do not say.
     ///   - deletion: what the records of a resource may say of deletions; nil: nothing.
+    ///   - areTexts: whether all values of its records are texts.
     init(
-        _ configuration: EntityConfiguration, entity: NSEntityDescription, nameOfRecord: String? = nil, deletion: DeletionConfiguration? = nil
+        _ configuration: EntityConfiguration, entity: NSEntityDescription, nameOfRecord: String? = nil, deletion: DeletionConfiguration? = nil,
+        areTexts: Bool = false
     ) {
         self.configuration = configuration
         self.deletion = deletion
+        self.areTexts = areTexts
         self.name = configuration.name
         self.entity = entity
         let layout = entity.layout
@@ -167,7 +171,7 @@ final class EntityMapping: @unchecked Sendable {
             fields.append(JSONField(relationship.name, paths: paths, capture: .record(destination.plan)))
         }
         if let deletion, deletion.isSaid {
-            deletionSign = DeletionSign(field: deletion.condition == nil ? nil : fields.count, test: deletion.test)
+            deletionSign = DeletionSign(field: deletion.condition == nil ? nil : fields.count, test: deletion.test, areTexts: areTexts)
             if let condition = deletion.condition { fields.append(JSONField("deletion", path: condition.path)) }
         }
         plan.define(fields)
@@ -278,7 +282,9 @@ package struct ModelMapping: Sendable {
             entities.mapValues { mapping in
                 let isMeant = mapping.name == entity
                 return isMeant
-                    ? EntityMapping(configuration, entity: mapping.entity, nameOfRecord: resource.mapKey, deletion: deletion)
+                    ? EntityMapping(
+                        configuration, entity: mapping.entity, nameOfRecord: resource.mapKey, deletion: deletion,
+                        areTexts: resource.format.holdsTexts)
                     : EntityMapping(mapping.configuration, entity: mapping.entity)
             }, like: self)
     }

@@ -84,7 +84,7 @@ struct PageRecipe: Sendable {
         if let condition { fields.append(JSONField("deletion", path: condition.path)) }
         // A record that says that its object is gone need not say more than the key.
         func isDeletion(_ record: JSONRecord) -> Bool {
-            resource.deletion.detect == .records || condition?.test.isMet(by: record[1]) == true
+            resource.deletion.detect == .records || condition?.test.isMet(by: record[1], areTexts: resource.format.holdsTexts) == true
         }
         _ = try page.content.read(plan: JSONFieldPlan(fields), policies: policies) { record, _ in
             let isWhole = record.problem == nil, cursor = isWhole ? incremental.cursor(record[0]) : nil

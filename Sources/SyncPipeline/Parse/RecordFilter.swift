@@ -6,6 +6,7 @@ import SyncConfiguration
 /// as a record of its page.
 struct RecordFilter: Sendable {
     private let conditions: [RecordCondition]
+    private let areTexts: Bool
     private let plan: JSONFieldPlan
     /// The places of the plan's fields, by path.
     private let places: [JSONPath: Int]
@@ -38,6 +39,7 @@ struct RecordFilter: Sendable {
     init?(_ resource: ResourceConfiguration) {
         guard !resource.filter.isEmpty else { return nil }
         conditions = resource.filter
+        areTexts = resource.format.holdsTexts
         var fields: [JSONField] = [], places: [JSONPath: Int] = [:]
         for condition in resource.filter where places[condition.path] == nil {
             places[condition.path] = fields.count
@@ -68,7 +70,7 @@ struct RecordFilter: Sendable {
         for condition in conditions {
             guard let place = places[condition.path] else { continue }
             do throws(ConversionProblem) {
-                if try condition.holds(record[place], now) { return .taken }
+                if try condition.holds(record[place], areTexts: areTexts, now) { return .taken }
             } catch {
                 problem = problem ?? error
             }
@@ -80,9 +82,9 @@ struct RecordFilter: Sendable {
 extension RecordCondition {
     /// - Parameter now: in seconds since 2001.
     /// - Throws: where there is a value that should be a time and is none.
-    fileprivate func holds(_ cell: JSONCell, _ now: Double) throws(ConversionProblem) -> Bool {
+    fileprivate func holds(_ cell: JSONCell, areTexts: Bool, _ now: Double) throws(ConversionProblem) -> Bool {
         let value = JSONValue(cell)
-        guard tests.allSatisfy({ $0.holds(value) }) else { return false }
+        guard tests.allSatisfy({ $0.holds(value, areTexts: areTexts) }) else { return false }
         guard after != nil || before != nil else { return true }
         guard !cell.isNil else { return false }
         guard let seconds = DateConversion.seconds(cell, format: format) else {

@@ -306,6 +306,32 @@ import Testing
         try await fixture.end()
     }
 
+    // MARK: What cells say
+
+    @Test(arguments: ["", ", equals = true"]) func aRowSaysThatItIsGoneWithItsText(test: String) async throws {
+        let lines = Self.csv + "\ndeletion = { detect = \"field\", path = \"$.gone\"\(test) }"
+        let fixture = try await api.fixture(ScriptedAPI.configuration(ScriptedAPI.resource("people", of: "Person", lines)))
+        api.set("/people", "id,gone\n1,false\n2,false\n3,\n")
+        #expect(try await fixture.sync().first?.counts.inserted == 3)
+        for _ in 1...2 { #expect(try await fixture.sync().first?.counts.deleted == 0) }
+        api.set("/people", "id,gone\n1,false\n2,true\n3,\n")
+        #expect(try await fixture.sync().first?.counts.deleted == 1)
+        #expect(try await fixture.live() == ["1", "3"])
+        try await fixture.end()
+    }
+
+    @Test(arguments: [
+        ("equals = true", ["1"]), ("equals = false", ["2"]), ("not_equals = true", ["2", "3", "4"]), ("in = [7, true]", ["1", "3"]),
+        ("equals = 7.0", ["3"]), ("exists = false", ["4"]), ("equals = \"7\"", ["3"]),
+    ])
+    func aFilterComparesWhatCellsSay(test: String, live: [String]) async throws {
+        let fixture = try await api.fixture(ScriptedAPI.people(Self.csv + "\nfilter = [{ path = \"$.v\", \(test) }]"))
+        api.set("/people", "id,v\n1,true\n2,false\n3,7\n4,\n")
+        #expect(try await fixture.sync().first?.isComplete == true)
+        #expect(try await fixture.live() == live, "\(test)")
+        try await fixture.end()
+    }
+
     // MARK: Trials
 
     @Test func aTrialReadsTheFormat() async throws {

@@ -201,7 +201,8 @@ struct Exchange: Sendable {
 
     private func verdict(_ head: HTTPResponse, _ content: PageContent, beginning: [UInt8]) -> AnswerVerdict? {
         guard !settings.judge.isEmpty else { return nil }
-        let values = settings.judge.fields.isEmpty ? nil : content.values(policies: settings.judge.policies)
+        let isRead = settings.sieve.format.isDocument && !settings.judge.fields.isEmpty
+        let values = isRead ? content.values(policies: settings.judge.policies) : nil
         return settings.judge.verdict(
             status: head.status, headers: head.headers, values: values.map { settings.sieve.envelope.judged(among: $0) }, text: beginning)
     }

@@ -67,6 +67,31 @@ import Testing
         #expect(cut.error?.kind == .shortBody, "\(cut)")
     }
 
+    // MARK: Conditions
+
+    // In a table or in lines there is nothing that a path could lead to, and so nothing that is missing.
+    @Test(arguments: ["fail_if", "ignore_if", "retry_if"]) func whatIsNoDocumentFulfilsNoConditionWithAPath(key: String) async throws {
+        for (format, body) in [("csv", "id\n1\n"), ("ndjson", "{\"id\": 1}\n"), ("json-seq", "\u{1E}{\"id\": 1}\n")] {
+            for test in ["path = \"$.ok\", not_equals = true", "path = \"$.ok\", exists = false", "path = \"$[0].id\", exists = true"] {
+                let headers: HTTPHeaders = ["Content-Type": "text/plain", "Content-Length": "\(body.utf8.count)"]
+                let outcome = try await fetch(answer(Array(body.utf8), headers), "format = \"\(format)\"\n\(key) = [{ \(test) }]").outcome
+                guard case .page(let page) = outcome else { throw Unexpected("\(format) \(test): \(outcome)") }
+                #expect(page.content.records.count == 1 && page.ignored == nil, "\(format) \(test)")
+            }
+        }
+    }
+
+    // An error that is a document is judged as such.
+    @Test func whatIsAnErrorInPlaceOfATableIsJudged() async throws {
+        let body = Array("{\"ok\": false}".utf8)
+        for status in [200, 500] {
+            let error = StubTransport.Answer.response(
+                status: status, headers: ["Content-Type": "application/json", "Content-Length": "\(body.count)"], body: body)
+            let outcome = try await fetch(error, "format = \"csv\"\nfail_if = [{ status = [200, 500], path = \"$.ok\", equals = false }]").outcome
+            #expect(outcome.error?.kind == .answer(.fail), "\(status)")
+        }
+    }
+
     private struct Unexpected: Error {
         let what: String
 

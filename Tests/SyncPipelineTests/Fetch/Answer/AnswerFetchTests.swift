@@ -170,6 +170,33 @@ import Testing
         #expect(page.ignored == nil)
     }
 
+    // What has not come may be what says that it is something else.
+    @Test func anEmptyStatusIsNotBelievedBeforeItsBodyHasCome() async throws {
+        let condition = "fail_if = [{ status = 404, path = \"$.code\", not_equals = \"no_records\" }]"
+        let lines = "empty_statuses = [404]\nretry.attempts = 1\n\(condition)"
+        let start = Array(#"{"code": "#.utf8), json: HTTPHeaders = ["Content-Type": "application/json"]
+        var announced = json
+        announced.add(name: "Content-Length", value: "300")
+        let answers: [(StubTransport.Answer, FetchError.Kind)] = [
+            (.pieces(status: 404, headers: announced, [start, nil]), .shortBody), (.pieces(status: 404, headers: announced, [start]), .shortBody),
+            (.response(status: 404, headers: ["Content-Encoding": "br"], body: start), .refused(.contentEncoding("br"))),
+            (.response(status: 404, headers: json, body: start + Array(repeating: UInt8(ascii: "x"), count: 100_000)), .malformed),
+            (.response(status: 404, headers: ["Content-Encoding": "gzip"], body: Array(Fixture.gzip(start).dropLast(6))), .shortBody),
+        ]
+        for (answer, kind) in answers {
+            let error = await (try fetch(lines, StubTransport(answer))).run().error
+            #expect(error?.kind == kind, "\(kind): \(error.map { "\($0)" } ?? "a page")")
+        }
+        // Where nobody asks for it, it does not matter; and what has come is judged.
+        for (lines, answer) in [
+            ("empty_statuses = [404]", answers[0].0), (lines, Self.answer(#"{"code": "no_records"}"#, status: 404)),
+            (lines, StubTransport.Answer.response(status: 404, headers: ["Content-Encoding": "gzip", "Content-Length": "0"])),
+        ] {
+            guard case .page(let page) = await (try fetch(lines, StubTransport(answer))).run() else { throw Unexpected() }
+            #expect(page.content.records.count == 0)
+        }
+    }
+
     // MARK: Bodies
 
     @Test(arguments: [200, 429, 503]) func aTextThatIsNoJSONIsLookedAt(status: Int) async throws {

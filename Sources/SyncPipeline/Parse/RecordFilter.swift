@@ -10,6 +10,8 @@ struct RecordFilter: Sendable {
     private let plan: JSONFieldPlan
     /// The places of the plan's fields, by path.
     private let places: [JSONPath: Int]
+    /// How a record says that its object is gone; nil: none does, or every one.
+    private let deletionSign: DeletionSign?
 
     /// What becomes of a record.
     enum Judgement: Sendable {
@@ -26,8 +28,10 @@ struct RecordFilter: Sendable {
 
         subscript(number: Int) -> Judgement {
             if let problem = problems[number] { return .unclear(problem) }
-            return number < isLeftOut.count && isLeftOut[number] ? .leftOut : .taken
+            return leavesOut(number) ? .leftOut : .taken
         }
+
+        func leavesOut(_ number: Int) -> Bool { number < isLeftOut.count && isLeftOut[number] }
 
         fileprivate mutating func append(_ judgement: Judgement) {
             if case .unclear(let problem) = judgement { problems[isLeftOut.count] = problem }
@@ -46,6 +50,10 @@ struct RecordFilter: Sendable {
             fields.append(JSONField("\(condition.path)", path: condition.path))
         }
         self.places = places
+        deletionSign = resource.deletion.condition.map { condition in
+            DeletionSign(field: fields.count, test: condition.test, areTexts: resource.format.holdsTexts)
+        }
+        if let condition = resource.deletion.condition { fields.append(JSONField("deletion", path: condition.path)) }
         plan = JSONFieldPlan(fields)
     }
 
@@ -75,7 +83,15 @@ struct RecordFilter: Sendable {
                 problem = problem ?? error
             }
         }
+        if isBareDeletion(record) { return .taken }
         return problem.map { .unclear($0) } ?? .leftOut
+    }
+
+    /// Whether a record says that its object is gone, and nothing of what it is: such a one cannot fit, whatever the object was. One that says that it is
+    /// something else is none that is wanted.
+    private func isBareDeletion(_ record: JSONRecord) -> Bool {
+        guard let deletionSign, deletionSign.isMet(by: record) else { return false }
+        return places.values.allSatisfy { record[$0].isNil }
     }
 }
 

@@ -32,7 +32,7 @@ struct RunTally: Sendable {
     var badRecords = 0
     var pacing: ServerPacing?
 
-    /// The records of all pages that are wanted, including those of unchanged ones.
+    /// The records of all pages, wanted or not, including those of unchanged ones: what is left out was read as it should be.
     private var records = 0
     /// How many of them were set aside, now or when their page was read.
     private var rejected = 0
@@ -127,7 +127,7 @@ struct RunTally: Sendable {
 
     private mutating func take(_ facts: PageFacts, _ request: String, readIn run: Int64) {
         readings += "\(run) \(request)\n"
-        records += facts.wanted
+        records += facts.records
         rejected += facts.rejected
         unidentified += facts.unidentified
         oldestReading = min(oldestReading, run)

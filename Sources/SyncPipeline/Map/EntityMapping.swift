@@ -139,6 +139,12 @@ final class EntityMapping: @unchecked Sendable {
         self.bookkeeping = bookkeeping
     }
 
+    /// Where records say what they are told apart by: of each part of the key its alternatives.
+    var keyPaths: [[JSONPath]] {
+        let fields = plan.fields
+        return keyParts.compactMap { part in part.field.map { fields[$0.field].paths } }
+    }
+
     /// Completes the plan: relationships name the plans of other entities, and of this one.
     func connect(_ all: [String: EntityMapping]) {
         var fields: [JSONField] = configuration.attributes.filter(\.isRead).map { attribute in

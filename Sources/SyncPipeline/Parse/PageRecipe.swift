@@ -36,6 +36,7 @@ struct PageRecipe: Sendable {
             mapping: mapping, entity: resource.entity, context: context, now: now, run: run, limits: resource.limits,
             maxRejected: resource.limits.maxBadRecords - badRecords, constants: constants, records: page.content.records, probe: probe,
             isCancelled: isCancelled)
+        if let problem = page.content.header?.problem(keys: mapper.entity.keyPaths) { throw problem }
         let filtered = try RecordFilter(resource)?.judge(page.content, policies: policies, now: now, isCancelled: isCancelled)
         var number = 0
         mapper.lines = page.content.lines

@@ -306,6 +306,33 @@ import Testing
         try await fixture.end()
     }
 
+    // Any text is a header, and without what records are told apart by it is no list that has ended.
+    @Test(arguments: ["Service temporarily unavailable", "{\"error\":\"x\"}", "name,age\n", "<html>\n<p>no</p>\n"])
+    func aTextWithoutTheColumnsOfTheKeyIsNoTable(text: String) async throws {
+        let lines = Self.csv + "\npages = { kind = \"page\", size_param = \"\" }"
+        let fixture = try await api.fixture(ScriptedAPI.people(lines))
+        api.set("/people?page=1", "id,name\n1,a\n2,b\n")
+        api.set("/people?page=2", "id,name\n3,c\n")
+        api.set("/people?page=3", "name,id\n")
+        #expect(try await fixture.sync().first?.isComplete == true)
+        api.set("/people?page=2", text)
+        for _ in 1...2 {
+            let report = try #require(try await fixture.sync().first)
+            #expect(report.outcome == .failed && report.counts.deleted == 0, "\(report)")
+        }
+        #expect(try await fixture.live() == ["1", "2", "3"])
+        try await fixture.end()
+    }
+
+    @Test func whatIsWrongWithAHeaderIsSaid() async throws {
+        let fixture = try await api.fixture(ScriptedAPI.people(Self.csv))
+        api.set("/people", "\nname,age\n")
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.failure == .page && report.error?.contains("line 2: no column is $.id") == true, "\(report)")
+        #expect(report.error?.contains("name, age") == true, "\(report)")
+        try await fixture.end()
+    }
+
     // MARK: What cells say
 
     @Test(arguments: ["", ", equals = true"]) func aRowSaysThatItIsGoneWithItsText(test: String) async throws {

@@ -117,6 +117,7 @@ struct PageRecipe: Sendable {
         facts.unreadable = said.unreadable
         facts.isLoneObject = resource.records == nil && summary.recordList == .singleObject
         facts.isNull = summary.recordList == .null
+        facts.saysNothing = summary.recordList == .emptyBody
         // Nobody asks what comes after the only page.
         let isPaged = if case .none = resource.pagination.kind { false } else { true }
         facts.hasEmptyLists = summary.hasEmptyLists && isPaged

@@ -62,7 +62,7 @@ extension ListingRun {
             tally.end(end, limits: resource.limits)
             if tally.isCaughtUp {
                 tally.cursor = .set(increment.cursor(after: tally, last: slice))
-                if let token = increment.configuration.token, tally.token == nil { tellMissing(token, tally) }
+                if let token = increment.configuration.token, tally.token == nil, !tally.keepsToken { tellMissing(token, tally) }
             }
             return
         }

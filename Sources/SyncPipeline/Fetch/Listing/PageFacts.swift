@@ -46,6 +46,8 @@ public struct PageFacts: Sendable, Hashable {
     /// Whether it has no records, but what such records would be in, as groups that happen to be empty: there may be some on the next page. A page of which
     /// it is so is not remembered.
     var hasEmptyLists = false
+    /// Whether it has no body, or one of which was said that there is nothing in it: what it does not say, it does not deny.
+    var saysNothing = false
     /// How new its records are; nil where nobody asks. Of a page that was not read it is what is stored of it.
     var span: CursorSpan? {
         didSet { (newest, last) = (span?.newest?.text, span?.last?.text) }

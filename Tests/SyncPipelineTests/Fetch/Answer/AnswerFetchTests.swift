@@ -1,4 +1,5 @@
 import Foundation
+import JSONReader
 import NIOHTTP1
 import SyncConfiguration
 import SyncTestSupport
@@ -228,6 +229,20 @@ import Testing
         let pieces = body.utf8.map { Optional([$0]) }
         let transport = StubTransport(.pieces(status: 200, headers: ["Content-Type": "application/json"], pieces))
         #expect(await (try fetch("fail_if = [{ path = \"$.ok\", equals = false }]", transport)).run().error?.kind == .answer(.fail))
+    }
+
+    // Whether the list is there, or what is around it, shows although its records are cut off while they arrive. For more all of the page is kept.
+    @Test(arguments: [
+        ("path = \"$.items\", exists = false", true), ("path = \"$.items\", exists = false, message = \"$.error\"", true),
+        ("path = \"$.items\", contains = \"error\"", false), ("path = \"$.ok\", exists = false, message = \"$.items\"", false),
+    ])
+    func aPageIsCutWhereOnlyThePresenceOfItsRecordsCounts(test: String, isCut: Bool) async throws {
+        let one = try fetch("fail_if = [{ \(test) }]", StubTransport(Self.answer(#"{"ok": true, "items": [{"id": 1}]}"#)))
+        guard case .page(let page) = await one.run() else { throw Unexpected() }
+        #expect(try (page.content.readEnvelope(policies: JSONReaderPolicies()) != nil) == isCut)
+        let missing = try fetch("fail_if = [{ \(test) }]", StubTransport(Self.answer(#"{"error": "items: error"}"#)))
+        let error = await missing.run().error
+        #expect((error != nil) == !test.contains("contains"))
     }
 
     // Half a body says nothing.

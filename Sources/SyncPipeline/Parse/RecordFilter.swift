@@ -87,8 +87,8 @@ struct RecordFilter: Sendable {
         return problem.map { .unclear($0) } ?? .leftOut
     }
 
-    /// Whether a record says that its object is gone, and nothing of what it is: such a one cannot fit, whatever the object was. One that says that it is
-    /// something else is none that is wanted.
+    /// Whether a record says that its object is gone, and nothing of what it is: such a one cannot fit, whatever the object was. One that says that
+    /// it is something else is none that is wanted.
     private func isBareDeletion(_ record: JSONRecord) -> Bool {
         guard let deletionSign, deletionSign.isMet(by: record) else { return false }
         return places.values.allSatisfy { record[$0].isNil }

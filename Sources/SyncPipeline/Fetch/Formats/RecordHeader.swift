@@ -14,7 +14,8 @@ struct RecordHeader: Sendable {
     /// Any text is a header and no rows: without this it would be a list that has ended.
     func problem(keys: [[JSONPath]]) -> FormatError? {
         let known = Set(names)
-        for paths in keys where !paths.isEmpty && !paths.contains(where: { $0.column.map(known.contains) ?? true }) {
+        func isThere(_ path: JSONPath) -> Bool { path.column.map { known.contains($0) } ?? true }
+        for paths in keys where !paths.isEmpty && !paths.contains(where: isThere) {
             let found = String(names.joined(separator: ", ").prefix(Self.longestText))
             return FormatError("no column is \(paths[0]), by which records are told apart; the header says “\(found)”", line: line)
         }

@@ -63,7 +63,8 @@ extension StreamConverter {
             return
         }
         if let text = try filter.value("error_message_contains"), text.isTruthy {
-            verdicts.conditions[key, default: []].append(.table(TOMLTable([("contains", .text(try constant(text, in: filter)))])))
+            verdicts.conditions[key, default: []].append(
+                Self.condition(key, TOMLTable([("contains", .text(try constant(text, in: filter)))])))
         }
         if let predicate = try filter.value("predicate"), predicate.isTruthy {
             try takePredicate(predicate, key, in: filter, &verdicts)
@@ -103,11 +104,18 @@ extension StreamConverter {
         do {
             guard let text = value.text, let expression = try Evaluator.expression(text) else { throw Unsayable("a condition was expected") }
             var tables: [TOMLValue] = []
-            for test in try evaluator(for: filter).alternatives(expression) { tables.append(.table(try answerTable(test))) }
+            for test in try evaluator(for: filter).alternatives(expression) { tables.append(Self.condition(key, try answerTable(test))) }
             verdicts.conditions[key, default: []] += tables
         } catch let error as Unsayable where key != "fail_if" {
             findings.remark("response_filters.predicate", value, "\(error.reason); such an answer is judged by its status")
         }
+    }
+
+    /// An answer that is ignored need not be a success, which it is here unless something else is said.
+    private static func condition(_ key: String, _ table: TOMLTable) -> TOMLValue {
+        guard key == "ignore_if" else { return .table(table) }
+        let statuses: [(String, TOMLValue)] = [("status", .array([.text("2xx"), .text("4xx")]))]
+        return .table(TOMLTable(statuses + table.entries.map { ($0.key, $0.value) }))
     }
 
     /// A test of an answer as the table of a condition.

@@ -93,8 +93,11 @@ package final class RecordCutter {
         recordLimits.maxRecordsPerPage = .max
         self.recordLimits = recordLimits
         envelope?.checkComplete()
-        let paths = envelope?.fields.lazy.flatMap(\.paths)
-        if keepsWhole || paths?.contains(where: { $0.depends(onElementsOf: records) }) == true { csj_cutter_pass(cutter) }
+        let isBound = envelope?.fields.contains { field in
+            let isPresence = if case .presence = field.capture { true } else { false }
+            return field.paths.contains { $0.depends(onElementsOf: records, isPresence: isPresence) }
+        }
+        if keepsWhole || isBound == true { csj_cutter_pass(cutter) }
     }
 
     deinit {

@@ -87,7 +87,7 @@ public final class JSONFieldPlan: @unchecked Sendable {
         var nested: OpaquePointer?
         var kind = CSJ_CAPTURE_VALUE
         switch capture {
-        case .value: break
+        case .value, .presence: break
         case .raw: kind = CSJ_CAPTURE_RAW
         case .record(let plan):
             kind = CSJ_CAPTURE_RECORD
@@ -120,6 +120,8 @@ public struct JSONField: Sendable {
         case value
         /// The JSON text of the value, whatever it is (also of a scalar and of `null`).
         case raw
+        /// The same as a value, of which only matters whether it is there: of a list or of what is around one, elements may be left out.
+        case presence
         /// An object as a record of its own, read by the plan; an array as a ``JSONArray`` of such records or scalars; a scalar as itself
         /// (a foreign key).
         case record(JSONFieldPlan)

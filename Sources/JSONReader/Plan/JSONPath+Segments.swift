@@ -36,9 +36,11 @@ extension JSONPath {
     }
 
     /// Whether what this path leads to changes when the elements of a list are taken out: it is the list, around it or in one of its elements.
-    func depends(onElementsOf list: JSONPath) -> Bool {
+    ///
+    /// - Parameter isPresence: it only matters whether it leads to something. A list without elements is there.
+    func depends(onElementsOf list: JSONPath, isPresence: Bool = false) -> Bool {
         let common = zip(segments, list.segments).prefix { $0.key == $1.key }.count
-        if common == segments.count { return true }
+        if common == segments.count { return !isPresence }
         guard common == list.segments.count, case .index = segments[common] else { return false }
         return true
     }

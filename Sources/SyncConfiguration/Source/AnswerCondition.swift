@@ -29,7 +29,8 @@ public struct AnswerCondition: Sendable, Hashable {
 
     /// The key that it stands under.
     public var meaning: Meaning
-    /// `status`: the statuses that it is about. Empty: all, but in `fail_if` those of a success, since any other is a failure by itself.
+    /// `status`: the statuses that it is about; in `ignore_if` not those that say more. Empty: all, but in `ignore_if` and `fail_if` those of a
+    /// success, since any other is a failure by itself.
     public var statuses: [ClosedRange<Int>] = []
     /// `header`, `path`, or neither.
     public var subject = Subject.status
@@ -42,6 +43,10 @@ public struct AnswerCondition: Sendable, Hashable {
     public init(_ meaning: Meaning) {
         self.meaning = meaning
     }
+
+    /// Whether a status says that something was not given, and nothing of whether it is there: who takes that for a page without records ends a
+    /// listing in its middle, and is never told that a token has ended.
+    package static func saysMore(_ status: Int) -> Bool { status >= 500 || [401, 407, 408, 429].contains(status) }
 }
 
 /// What may be asked of a value: of an answer, or of a record. `null` counts as no value.

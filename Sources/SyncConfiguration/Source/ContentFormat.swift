@@ -12,6 +12,9 @@ public enum ContentFormat: Sendable, Hashable {
     /// Whether it is a document, which may say something around its records; the others are their records and nothing else.
     package var isDocument: Bool { self == .json }
 
+    /// Whether all values of its records are texts: what else is asked of one is asked of what the text says.
+    package var holdsTexts: Bool { if case .csv = self { true } else { false } }
+
     /// Its media types, where the configuration does not say which.
     var contentTypes: [String] {
         switch self {

@@ -81,6 +81,7 @@ final class EntityMapping: @unchecked Sendable {
     private(set) var deletionSign: DeletionSign?
     let configuration: EntityConfiguration
     private let deletion: DeletionConfiguration?
+    private let areTexts: Bool
 
     /// The slots of the bookkeeping attributes.
     struct Bookkeeping: Sendable {
@@ -97,11 +98,14 @@ final class EntityMapping: @unchecked Sendable {
     /// - Parameters:
     ///   - nameOfRecord: the attribute that is a record's name, and that records do not say.
     ///   - deletion: what the records of a resource may say of deletions; nil: nothing.
+    ///   - areTexts: whether all values of its records are texts.
     init(
-        _ configuration: EntityConfiguration, entity: NSEntityDescription, nameOfRecord: String? = nil, deletion: DeletionConfiguration? = nil
+        _ configuration: EntityConfiguration, entity: NSEntityDescription, nameOfRecord: String? = nil, deletion: DeletionConfiguration? = nil,
+        areTexts: Bool = false
     ) {
         self.configuration = configuration
         self.deletion = deletion
+        self.areTexts = areTexts
         self.name = configuration.name
         self.entity = entity
         let layout = entity.layout
@@ -133,6 +137,12 @@ final class EntityMapping: @unchecked Sendable {
             deletedAt: slot(.deletedAt), stub: slot(.stub),
             existence: SlotSet([slot(.lastChanged), slot(.run), slot(.stub), slot(.deletedAt)]))
         self.bookkeeping = bookkeeping
+    }
+
+    /// Where records say what they are told apart by: of each part of the key its alternatives.
+    var keyPaths: [[JSONPath]] {
+        let fields = plan.fields
+        return keyParts.compactMap { part in part.field.map { fields[$0.field].paths } }
     }
 
     /// Completes the plan: relationships name the plans of other entities, and of this one.
@@ -167,7 +177,7 @@ final class EntityMapping: @unchecked Sendable {
             fields.append(JSONField(relationship.name, paths: paths, capture: .record(destination.plan)))
         }
         if let deletion, deletion.isSaid {
-            deletionSign = DeletionSign(field: deletion.condition == nil ? nil : fields.count, test: deletion.test)
+            deletionSign = DeletionSign(field: deletion.condition == nil ? nil : fields.count, test: deletion.test, areTexts: areTexts)
             if let condition = deletion.condition { fields.append(JSONField("deletion", path: condition.path)) }
         }
         plan.define(fields)
@@ -280,7 +290,8 @@ package struct ModelMapping: Sendable {
         let configuration = found.configuration.without(names)
         let adapted = entities.mapValues { other in
             other.name == entity
-                ? EntityMapping(configuration, entity: other.entity, nameOfRecord: resource.mapKey, deletion: deletion)
+                ? EntityMapping(
+                    configuration, entity: other.entity, nameOfRecord: resource.mapKey, deletion: deletion, areTexts: resource.format.holdsTexts)
                 : EntityMapping(other.configuration, entity: other.entity)
         }
         return ModelMapping(adapted, like: self)

@@ -36,6 +36,7 @@ struct PageRecipe: Sendable {
             mapping: mapping, entity: resource.entity, context: context, now: now, run: run, limits: resource.limits,
             maxRejected: resource.limits.maxBadRecords - badRecords, constants: constants, records: page.content.records, probe: probe,
             isCancelled: isCancelled)
+        if let problem = page.content.header?.problem(keys: mapper.entity.keyPaths) { throw problem }
         let filtered = try RecordFilter(resource)?.judge(page.content, policies: policies, now: now, isCancelled: isCancelled)
         var number = 0
         mapper.lines = page.content.lines
@@ -66,7 +67,7 @@ struct PageRecipe: Sendable {
         if facts.wanted > 1, mapping.entities[resource.entity]?.configuration.derivedKey == .single {
             throw SyncError.page("\(resource.scope): the answer has \(facts.wanted) records, but \(resource.entity) has key = \"single\"")
         }
-        facts.span = try span(of: page)
+        facts.span = try span(of: page, filtered)
         return Reading(facts: facts, mapper: mapper)
     }
 
@@ -95,18 +96,24 @@ struct PageRecipe: Sendable {
     }
 
     /// How new the page's records are; nil: the resource does not ask for it.
-    private func span(of page: FetchedPage) throws -> CursorSpan? {
+    ///
+    /// - Parameter filtered: what becomes of them; nil: all are taken.
+    private func span(of page: FetchedPage, _ filtered: RecordFilter.Judgements?) throws -> CursorSpan? {
         guard let incremental = resource.incremental, let field = incremental.field else { return nil }
         var span = CursorSpan(), fields = [JSONField("\(field)", path: field)]
         let condition = resource.deletion.condition
         if let condition { fields.append(JSONField("deletion", path: condition.path)) }
         // A record that says that its object is gone need not say more than the key.
         func isDeletion(_ record: JSONRecord) -> Bool {
-            resource.deletion.detect == .records || condition?.test.isMet(by: record[1]) == true
+            resource.deletion.detect == .records || condition?.test.isMet(by: record[1], areTexts: resource.format.holdsTexts) == true
         }
+        var number = 0
         _ = try page.content.read(plan: JSONFieldPlan(fields), policies: policies) { record, _ in
             let isWhole = record.problem == nil, cursor = isWhole ? incremental.cursor(record[0]) : nil
-            if cursor != nil || !(isWhole && isDeletion(record)) { span.add(cursor) }
+            // One that nobody wants is as old as it says, and need not say it.
+            let needsNone = filtered?.leavesOut(number) == true || isWhole && isDeletion(record)
+            if cursor != nil || !needsNone { span.add(cursor) }
+            number += 1
         }
         return span
     }
@@ -128,6 +135,7 @@ struct PageRecipe: Sendable {
         facts.unreadable = said.unreadable
         facts.isLoneObject = resource.records == nil && summary.recordList == .singleObject
         facts.isNull = summary.recordList == .null
+        facts.saysNothing = summary.recordList == .emptyBody
         // Nobody asks what comes after the only page.
         let isPaged = if case .none = resource.pagination.kind { false } else { true }
         facts.hasEmptyLists = summary.hasEmptyLists && isPaged

@@ -6,9 +6,12 @@ import SyncConfiguration
 /// as a record of its page.
 struct RecordFilter: Sendable {
     private let conditions: [RecordCondition]
+    private let areTexts: Bool
     private let plan: JSONFieldPlan
     /// The places of the plan's fields, by path.
     private let places: [JSONPath: Int]
+    /// How a record says that its object is gone; nil: none does, or every one.
+    private let deletionSign: DeletionSign?
 
     /// What becomes of a record.
     enum Judgement: Sendable {
@@ -25,8 +28,10 @@ struct RecordFilter: Sendable {
 
         subscript(number: Int) -> Judgement {
             if let problem = problems[number] { return .unclear(problem) }
-            return number < isLeftOut.count && isLeftOut[number] ? .leftOut : .taken
+            return leavesOut(number) ? .leftOut : .taken
         }
+
+        func leavesOut(_ number: Int) -> Bool { number < isLeftOut.count && isLeftOut[number] }
 
         fileprivate mutating func append(_ judgement: Judgement) {
             if case .unclear(let problem) = judgement { problems[isLeftOut.count] = problem }
@@ -38,12 +43,17 @@ struct RecordFilter: Sendable {
     init?(_ resource: ResourceConfiguration) {
         guard !resource.filter.isEmpty else { return nil }
         conditions = resource.filter
+        areTexts = resource.format.holdsTexts
         var fields: [JSONField] = [], places: [JSONPath: Int] = [:]
         for condition in resource.filter where places[condition.path] == nil {
             places[condition.path] = fields.count
             fields.append(JSONField("\(condition.path)", path: condition.path))
         }
         self.places = places
+        deletionSign = resource.deletion.condition.map { condition in
+            DeletionSign(field: fields.count, test: condition.test, areTexts: resource.format.holdsTexts)
+        }
+        if let condition = resource.deletion.condition { fields.append(JSONField("deletion", path: condition.path)) }
         plan = JSONFieldPlan(fields)
     }
 
@@ -68,21 +78,29 @@ struct RecordFilter: Sendable {
         for condition in conditions {
             guard let place = places[condition.path] else { continue }
             do throws(ConversionProblem) {
-                if try condition.holds(record[place], now) { return .taken }
+                if try condition.holds(record[place], areTexts: areTexts, now) { return .taken }
             } catch {
                 problem = problem ?? error
             }
         }
+        if isBareDeletion(record) { return .taken }
         return problem.map { .unclear($0) } ?? .leftOut
+    }
+
+    /// Whether a record says that its object is gone, and nothing of what it is: such a one cannot fit, whatever the object was. One that says that
+    /// it is something else is none that is wanted.
+    private func isBareDeletion(_ record: JSONRecord) -> Bool {
+        guard let deletionSign, deletionSign.isMet(by: record) else { return false }
+        return places.values.allSatisfy { record[$0].isNil }
     }
 }
 
 extension RecordCondition {
     /// - Parameter now: in seconds since 2001.
     /// - Throws: where there is a value that should be a time and is none.
-    fileprivate func holds(_ cell: JSONCell, _ now: Double) throws(ConversionProblem) -> Bool {
+    fileprivate func holds(_ cell: JSONCell, areTexts: Bool, _ now: Double) throws(ConversionProblem) -> Bool {
         let value = JSONValue(cell)
-        guard tests.allSatisfy({ $0.holds(value) }) else { return false }
+        guard tests.allSatisfy({ $0.holds(value, areTexts: areTexts) }) else { return false }
         guard after != nil || before != nil else { return true }
         guard !cell.isNil else { return false }
         guard let seconds = DateConversion.seconds(cell, format: format) else {

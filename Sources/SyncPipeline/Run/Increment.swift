@@ -71,7 +71,7 @@ struct Increment: Sendable {
     ///   - tally: what it has read, to the end.
     ///   - last: the last step.
     func cursor(after tally: RunTally, last: Slice) -> SyncCursor? {
-        if configuration.token != nil { return tally.token.map { .token($0) } }
+        if configuration.token != nil { return tally.token.map { .token($0) } ?? (tally.keepsToken ? before : nil) }
         guard configuration.field != nil else { return last.until.map { .time($0) } ?? before }
         var newest = tally.newest
         // What changes while pages are read, on one that is read already, has a larger number than any that was there when the first one was read. Times

@@ -11,9 +11,11 @@ extension ListingRun {
         let startedAt: Date
     }
 
-    /// Whether the answer in place of a first page says so.
-    func saysGone(_ outcome: FetchOutcome, _ tally: RunTally) -> Bool {
-        guard tally.pages == 0, case .failed(let error) = outcome, let status = error.status else { return false }
+    /// Whether the answer in place of a first page says so: by its status, and not where a condition says that the answer is something else.
+    func saysGone(_ outcome: FetchOutcome, _ step: Step, _ tally: RunTally) -> Bool {
+        guard tally.pages == 0, case .failed(let error) = outcome, case .status(let status) = error.kind else { return false }
+        // Of a run that asks for what has changed it may mean where that begins to ask.
+        if step.increment?.isFull == false, Self.rejections.contains(status) { return false }
         return resource.deletion.goneStatuses.contains(status)
     }
 

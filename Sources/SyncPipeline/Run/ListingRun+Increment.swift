@@ -62,7 +62,7 @@ extension ListingRun {
             tally.end(end, limits: resource.limits)
             if tally.isCaughtUp {
                 tally.cursor = .set(increment.cursor(after: tally, last: slice))
-                if let token = increment.configuration.token, tally.token == nil { tellMissing(token, tally) }
+                if let token = increment.configuration.token, tally.token == nil, !tally.keepsToken { tellMissing(token, tally) }
             }
             return
         }
@@ -83,7 +83,8 @@ extension ListingRun {
         return Self.rejections.contains(status)
     }
 
-    private static let rejections: Set<Int> = [400, 410, 422]
+    /// The statuses that may mean where a run begins to ask.
+    static let rejections: Set<Int> = [400, 410, 422]
 
     /// Takes in how new a page's records are.
     ///

@@ -245,7 +245,7 @@ final class ListingRun: Sendable {
                 continue
             default:
                 if rejectsCursor(outcome, step, tally) { throw CursorRejection(status: outcome.error?.status) }
-                if saysGone(outcome, tally) { throw Vanishing(outcome: outcome) }
+                if saysGone(outcome, step, tally) { throw Vanishing(outcome: outcome) }
                 stop(&tally, after: outcome)
                 return nil
             }

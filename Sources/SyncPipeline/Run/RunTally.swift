@@ -32,7 +32,7 @@ struct RunTally: Sendable {
     var badRecords = 0
     var pacing: ServerPacing?
 
-    /// The records of all pages that are wanted, including those of unchanged ones.
+    /// The records of all pages, wanted or not, including those of unchanged ones: what is left out was read as it should be.
     private var records = 0
     /// How many of them were set aside, now or when their page was read.
     private var rejected = 0
@@ -65,6 +65,8 @@ struct RunTally: Sendable {
     private(set) var token: String?
     /// Why there is none, where the page named one.
     private(set) var refusedToken: String?
+    /// The last page of what has changed said that there is nothing: the run goes on from where it began, unless a page before said where.
+    private(set) var keepsToken = false
     /// It was said that the server sends what it was not asked for.
     var isIgnoranceTold = false
     /// How far runs have come with it.
@@ -127,7 +129,7 @@ struct RunTally: Sendable {
 
     private mutating func take(_ facts: PageFacts, _ request: String, readIn run: Int64) {
         readings += "\(run) \(request)\n"
-        records += facts.wanted
+        records += facts.records
         rejected += facts.rejected
         unidentified += facts.unidentified
         oldestReading = min(oldestReading, run)
@@ -144,7 +146,8 @@ struct RunTally: Sendable {
 
     /// Takes in that a page was read as it should be, or not. What the last one gives is what the next run goes on from.
     mutating func trust(_ facts: PageFacts, limits: LimitsConfiguration) {
-        (token, refusedToken) = (facts.token, facts.refusedToken)
+        keepsToken = isIncrement && facts.saysNothing && facts.token == nil && facts.refusedToken == nil
+        if !keepsToken { (token, refusedToken) = (facts.token, facts.refusedToken) }
         isTrusted = isTrusted && facts.isSound && !isPartial && !hasTooManyBad(limits)
     }
 

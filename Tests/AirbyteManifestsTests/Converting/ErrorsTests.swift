@@ -59,7 +59,7 @@ import Testing
         let conversion = try manifest("{ action: IGNORE, predicate: \"{{ response.ok == false }}\" }").converted()
         #expect(conversion.streams == ["items"])
         #expect(conversion.findings.isEmpty == isKnown)
-        #expect(conversion.toml?.contains("ignore_if = [{ path = \"$.ok\", equals = false }]") == isKnown)
+        #expect(conversion.toml?.contains("ignore_if = [{ status = [\"2xx\", \"4xx\"], path = \"$.ok\", equals = false }]") == isKnown)
     }
 
     @Test func anErrorThatWouldPassForAnAnswerLeavesTheStreamOut() throws {

@@ -225,6 +225,22 @@ struct RecordCutterTests {
         }
     }
 
+    // A list is there whatever is taken out of it, and so is what is around it. What is in it is not.
+    @Test(arguments: [("$.a.b", "$.a", false), ("$.a.b", "$.a.b", false), ("$", "$[0]", true), ("$.a.b", "$.a.b[1].c", true)])
+    func whatOnlyHasToBeThereLeavesTheListToBeCut(list: String, field: String, isUncut: Bool) throws {
+        let envelope = JSONFieldPlan([JSONField("f", path: try JSONPath(parsing: field), capture: .presence)])
+        let cutting = Cutting(records: try JSONPath(parsing: list), envelope: envelope)
+        #expect(cutting.cutter().status == (isUncut ? .undecided : .looking))
+        for text in [#"{"a":{"b":[1,{"c":2}]}}"#, #"{"a":{"b":[]}}"#, #"{"a":{"b":null}}"#, #"{"a":null}"#, "{}", "[[1],[2]]", "[]"] {
+            let page = Array(text.utf8)
+            let values = try? JSONRecordReader().read(body: page, plan: JSONFieldPlan([]), envelope: envelope) { _ in }.envelope
+            let cutter = cutting.cutter()
+            try page.withUnsafeBytes { bytes in try cutter.cut(bytes) { _ in } }
+            let found = try cutter.finish().values(JSONRecordReader())
+            #expect(found.map(\.isNil) == values?.map(\.isNil), "\(text)")
+        }
+    }
+
     @Test func depthCountsFromTheOutermostLevel() throws {
         for (path, page) in [("$", "[[[1]]]"), ("$.a.b", #"{"a":{"b":[[[1]]]}}"#)] {
             for depth in 0...6 {

@@ -32,7 +32,7 @@ import Testing
               { path = "$.ok", equals = false, message = "/error" },
               { path = "$.code", not_equals = 0, exists = true },
             ]
-            ignore_if = [{ status = [400, "5xx"], path = "$.e", in = ["a", 2, 2.5] }]
+            ignore_if = [{ status = [400, "4xx"], path = "$.e", in = ["a", 2, 2.5] }]
             retry_if = [{ contains = "try again" }]
             rate_limited_if = [{ status = 403, header = "X-Left", equals = 0 }, { status = "4xx" }]
             """
@@ -41,7 +41,7 @@ import Testing
                 condition(.rateLimited, .header("X-Left"), .equals(.integer(0)), statuses: [403...403]),
                 condition(.rateLimited, statuses: [400...499]),
                 condition(.retry, .text, .contains("try again")),
-                condition(.ignore, .path("$.e"), .isAmong([.text("a"), .integer(2), .number(2.5)]), statuses: [400...400, 500...599]),
+                condition(.ignore, .path("$.e"), .isAmong([.text("a"), .integer(2), .number(2.5)]), statuses: [400...400, 400...499]),
                 condition(.fail, .path("$.ok"), .equals(.boolean(false)), message: "$.error"),
                 condition(.fail, .path("$.code"), .exists(true), .notEquals(.integer(0))),
             ])
@@ -90,6 +90,17 @@ import Testing
         #expect(shown.count == 3)
         let again = try resource(shown.joined(separator: "\n")), first = try #require(reading.configuration).sources[0].resources[0]
         #expect(again.conditions == first.conditions && first.conditions.count == 4)
+    }
+
+    // As in empty_statuses.
+    @Test func whatSaysSomethingElseCannotBeIgnored() throws {
+        for (status, found) in [
+            ("401", "401"), ("[404, 429]", "429"), ("[\"4xx\", 407]", "407"), ("408", "408"), ("503", "503"), ("\"5xx\"", "\"5xx\""),
+        ] {
+            let message = problem("ignore_if = [{ status = \(status), path = \"$.a\", exists = true }]")
+            #expect(message.contains("\(found) says something else than that there are no records") && message.contains("remove it"), "\(message)")
+            #expect(try resource("retry_if = [{ status = \(status), path = \"$.a\", exists = true }]").conditions.count == 1)
+        }
     }
 
     @Test(arguments: [

@@ -116,11 +116,14 @@ import Testing
         for pages in [
             "kind = \"cursor\", path = \"$.next\"", "kind = \"body-link\", path = \"$.next\"",
             "kind = \"page\", stop = { has_more = \"$.more\" }", "kind = \"link-header\", stop = { total = \"$.n\" }",
-            "kind = \"offset\", stop = { total_pages = \"$.n\" }",
+            "kind = \"offset\", stop = { total_pages = \"$.n\" }", "kind = \"page\", stop = { last = \"$.last\" }",
         ] {
             let found = problem("pages = { \(pages) }")
             #expect(found.contains(nothing), "\(pages): \(found)")
         }
+        let token = problem("incremental = { kind = \"token\", path = \"$.token\", param = \"t\" }")
+        #expect(token.contains(nothing) && token.contains("write header = \"NAME\" and param"), "\(token)")
+        #expect(problem("incremental = { kind = \"token\", header = \"X-Next\", param = \"t\" }") == "")
         #expect(problem("query = \"{ a }\"\nrecords = \"$\"").contains("the answer to a query is JSON, and not \(format)"))
         for pages in [
             "kind = \"cursor\", header = \"X-Next\"", "kind = \"page\"", "kind = \"offset\"", "kind = \"link-header\"",

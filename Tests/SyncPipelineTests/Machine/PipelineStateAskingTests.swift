@@ -19,7 +19,7 @@ import Testing
         let same = MachineBench.plan(teams) { $0.tls.clientCertificate = .file("/one.pem") }
         let other = MachineBench.plan(ResourceScope(source: people.source, resource: "other")) { $0.tls.clientCertificate = .file("/other.pem") }
         bench.configure([one, same, other], stored: [teams: bench.stored(teams, parked: .hours(2))])
-        #expect(bench.tell(.started(isArmed: true)).started == [other.scope])
+        #expect(bench.tell(.started(isArmed: true)).started == [ResourceScope(source: people.source, resource: "other")])
         #expect(bench.due(people) == .hours(2))
     }
 

@@ -6,8 +6,9 @@ import Testing
 
 /// What a record has to say to be one of an object that is gone.
 @Suite struct DeletionSignTests {
-    private func met(_ test: DeletionCondition.Test, _ values: [String?]) throws -> [Bool] {
-        let plan = JSONFieldPlan([JSONField("deletion", path: "$.at.deleted")]), sign = DeletionSign(field: 0, test: test)
+    private func met(_ test: DeletionCondition.Test, _ values: [String?], areTexts: Bool = false) throws -> [Bool] {
+        let plan = JSONFieldPlan([JSONField("deletion", path: "$.at.deleted")])
+        let sign = DeletionSign(field: 0, test: test, areTexts: areTexts)
         return try values.map { value in
             var isMet = false
             let body = value.map { "[{\"at\": {\"deleted\": \($0)}}]" } ?? "[{\"at\": {}}]"
@@ -32,6 +33,19 @@ import Testing
         #expect(try met(.isAny([.bool(true)]), values) == expected(2))
         #expect(try met(.isAny([.integer(1)]), values) == expected(3, 4))
         #expect(try met(.isAny([.text("removed"), .text("1")]), values) == expected(6, 9))
+    }
+
+    // The cells of a table are texts, and one without any is there in every row.
+    @Test func whereAllAreTextsWhatTheySayCounts() throws {
+        let no: [String?] = [nil, "null", "\"\"", "\" \"", "\"false\"", "\"False\"", "\"0\"", "\"no\"", "\"N\""]
+        #expect(try met(.holds, no, areTexts: true) == no.map { _ in false })
+        #expect(try met(.holds, ["\"true\"", "\"1\"", "\"2024-01-01\"", "\"x\""], areTexts: true) == [true, true, true, true])
+        #expect(try met(.exists(true), [nil, "null", "\"x\""], areTexts: true) == [false, false, true])
+        #expect(try met(.exists(false), [nil, "null", "\"x\""], areTexts: true) == [true, true, false])
+        let values: [String?] = ["\"true\"", "\"false\"", "\"1\"", "\"1.0\"", "\"x\"", "null"]
+        #expect(try met(.isAny([.bool(true)]), values, areTexts: true) == [true, false, false, false, false, false])
+        #expect(try met(.isAny([.integer(1)]), values, areTexts: true) == [false, false, true, true, false, false])
+        #expect(try met(.isAny([.text("x"), .text("1")]), values, areTexts: true) == [false, false, true, false, true, false])
     }
 
     @Test func withoutAFieldEveryRecordSaysIt() throws {

@@ -187,6 +187,43 @@ import Testing
         try await fixture.end()
     }
 
+    // Who says that nothing has changed need not say it with a token.
+    @Test(arguments: ["empty_statuses = [204]", "ignore_if = [{ path = \"$.state\", equals = \"unchanged\" }]"])
+    func anAnswerThatThereIsNothingLeavesTheToken(lines: String) async throws {
+        let toml = ScriptedAPI.configuration(
+            ScriptedAPI.resource(
+                "people", of: "Person",
+                """
+                records = "$.value"
+                pages = { kind = "cursor", path = "$.next", param = "page" }
+                incremental = { kind = "token", path = "$.token", param = "t" }
+                \(lines)
+                """))
+        let isEmpty = lines.hasPrefix("empty")
+        let fixture = try await PipelineFixture(toml) { request, number in
+            let headers: HTTPHeaders = ["Content-Type": "application/json", "ETag": "\"\(number / 2)\""]
+            func answer(_ body: String) -> StubTransport.Answer { .response(status: 200, headers: headers, body: Array(body.utf8)) }
+            switch number {
+            case 0: return answer("{\"value\": [{\"id\": 1}], \"token\": \"A\"}")
+            // Nothing has changed, three times, and then something has, with a last page that has nothing.
+            case 1, 2, 3, 5, 7:
+                if !request.headers["If-None-Match"].isEmpty { return .response(status: 304, headers: headers) }
+                return isEmpty ? .response(status: 204, headers: headers) : answer("{\"state\": \"unchanged\"}")
+            case 4: return answer("{\"value\": [{\"id\": 2}], \"next\": \"2\", \"token\": \"B\"}")
+            default: return answer("{\"value\": [{\"id\": 3}], \"next\": \"2\"}")
+            }
+        }
+        for expected in ["A", "A", "A", "A", "B", "B"] {
+            #expect(try await fixture.sync("api/people").outcome == .succeeded)
+            #expect(try await cursor(fixture) == expected)
+        }
+        let queries = fixture.transport.requests.map { $0.address.url.query ?? "" }
+        #expect(queries == ["", "t=A", "t=A", "t=A", "t=A", "t=A&page=2", "t=B", "t=B&page=2"])
+        #expect(missing(fixture) == [] && fixture.transport.requests.allSatisfy { $0.headers["If-None-Match"].isEmpty })
+        #expect(try await there(fixture).count == 3)
+        try await fixture.end()
+    }
+
     // An object is no token, and the page may be another one than it seems.
     @Test func aTokenThatCannotBeReadLeavesTheRunIncomplete() async throws {
         api.put(1)

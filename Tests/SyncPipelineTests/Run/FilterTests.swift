@@ -136,15 +136,91 @@ import Testing
         try await fixture.end()
     }
 
-    // Where all that is wanted is bad, the run fails, however much is not wanted.
+    // What is left out was read as it should be: one bad record among many others is one, however few of them are wanted.
     @Test func whatIsNotWantedIsNotBad() async throws {
         api.set("/people", list(user(1), #"{"id": "bad", "kind": "bot"}"#))
         let fixture = try await api.fixture(ScriptedAPI.people(Self.users))
         #expect(try await fixture.sync().first?.counts.quarantined == 0)
         api.set("/people", list(#"{"id": "bad", "kind": "user"}"#, bot(2), bot(3), bot(4)))
-        let report = try #require(try await fixture.sync().first)
-        #expect(report.outcome == .failed && report.counts.quarantined == 1, "\(report)")
+        var report = try #require(try await fixture.sync().first)
+        #expect(report.outcome == .succeeded && report.isComplete && report.counts.quarantined == 1 && report.counts.deleted == 0, "\(report)")
+        api.set("/people", list(#"{"id": "bad", "kind": "user"}"#, #"{"id": "worse", "kind": "user"}"#, bot(4)))
+        report = try #require(try await fixture.sync().first)
+        #expect(report.outcome == .failed && report.counts.quarantined == 2, "\(report)")
         #expect(try await fixture.live() == ["1"])
+        try await fixture.end()
+    }
+
+    @Test func aBadRecordAmongOthersThatAreNotWantedHoldsNoCursor() async throws {
+        let lines = "pages = { kind = \"page\", size_param = \"\" }\nincremental = { field = \"$.at\", since = \"since\" }\n\(Self.users)"
+        let fixture = try await PipelineFixture(ScriptedAPI.configuration(ScriptedAPI.resource("people", of: "Person", lines))) { request, _ in
+            let query = request.address.url.query ?? "", time = "\"at\": \"2024-12-01T00:00:00Z\""
+            let body =
+                query.contains("page=1")
+                ? "[{\"id\": 1, \"kind\": \"user\", \(time)}]"
+                : query.contains("page=2") ? "[{\"kind\": \"user\", \(time)}, {\"id\": 2, \"kind\": \"bot\", \(time)}]" : "[]"
+            return .response(status: 200, headers: ["Content-Type": "application/json"], body: Array(body.utf8))
+        }
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.outcome == .succeeded && report.isComplete && report.counts.quarantined == 1, "\(report)")
+        try await fixture.sync()
+        #expect(fixture.transport.requests.last?.address.url.query?.contains("since=2024-12-01") == true)
+        try await fixture.end()
+    }
+
+    // MARK: What records do not say
+
+    // All that a service may send of what is gone is its key; what says that it is something else is none that is wanted.
+    @Test(arguments: ["field", "snapshot"]) func aDeletionThatSaysNothingElseCounts(detect: String) async throws {
+        let lines = """
+            incremental = { field = "$.at", since = "since" }
+            deletion = { detect = "\(detect)", path = "$.removed" }
+            filter = [{ path = "$.kind", equals = "user" }, { path = "$.team", equals = "x" }]
+            """
+        let time = "\"at\": \"2024-12-01T00:00:00Z\""
+        let changes = """
+            [{"id": 1, "removed": {"reason": "deleted"}}, {"id": 2, "removed": true, "kind": "bot"}, {"id": 3, "removed": true, "kind": null},
+             {"id": 4, "removed": true, "kind": "user"}, {"id": 9, "removed": true}]
+            """
+        let fixture = try await PipelineFixture(ScriptedAPI.configuration(ScriptedAPI.resource("people", of: "Person", lines))) { _, number in
+            let all = (1...6).map { "{\"id\": \($0), \"kind\": \"user\", \(time)}" }.joined(separator: ", ")
+            let body = number == 0 ? "[\(all)]" : changes
+            return .response(status: 200, headers: ["Content-Type": "application/json"], body: Array(body.utf8))
+        }
+        #expect(try await fixture.sync().first?.counts.inserted == 6)
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.outcome == .succeeded && report.counts.deleted == 3 && report.counts.quarantined == 0, "\(report)")
+        #expect(try await fixture.live() == ["2", "5", "6"])
+        try await fixture.end()
+    }
+
+    // A list of what is gone is about what the filter lets through.
+    @Test func ofAListOfWhatIsGoneOnlyWhatFitsIsGone() async throws {
+        api.set("/people", list(user(1), user(2)))
+        api.set("/gone", list(#"{"id": 1}"#, user(2)))
+        let fixture = try await api.fixture(
+            ScriptedAPI.configuration(
+                ScriptedAPI.resource("people", of: "Person"),
+                ScriptedAPI.resource("gone", of: "Person", "deletion = { detect = \"records\" }\n\(Self.users)")))
+        try await fixture.sync("api/people")
+        #expect(try await fixture.sync("api/gone").counts.deleted == 1)
+        #expect(try await fixture.live() == ["1"])
+        try await fixture.end()
+    }
+
+    @Test func whatIsNotWantedNeedNotSayHowNewItIs() async throws {
+        let lines = "incremental = { field = \"$.at\", since = \"since\", on_missing = \"fail\" }\n\(Self.users)"
+        let fixture = try await PipelineFixture(ScriptedAPI.configuration(ScriptedAPI.resource("people", of: "Person", lines))) { _, number in
+            let time = "\"at\": \"2024-12-01T00:00:00Z\"", body: String
+            switch number {
+            case 0: body = "[{\"id\": 1, \"kind\": \"bot\"}, {\"id\": 2, \"kind\": \"user\", \(time)}]"
+            case 1: body = "[{\"id\": 1, \"kind\": \"bot\"}]"
+            default: body = "[{\"id\": 3, \"kind\": \"user\"}]"
+            }
+            return .response(status: 200, headers: ["Content-Type": "application/json"], body: Array(body.utf8))
+        }
+        for outcome in [RunOutcome.succeeded, .succeeded, .failed] { #expect(try await fixture.sync().first?.outcome == outcome) }
+        #expect(!fixture.events.contains { if case .cursorMissing = $0 { true } else { false } })
         try await fixture.end()
     }
 

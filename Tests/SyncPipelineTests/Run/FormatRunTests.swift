@@ -306,6 +306,59 @@ import Testing
         try await fixture.end()
     }
 
+    // Any text is a header, and without what records are told apart by it is no list that has ended.
+    @Test(arguments: ["Service temporarily unavailable", "{\"error\":\"x\"}", "name,age\n", "<html>\n<p>no</p>\n"])
+    func aTextWithoutTheColumnsOfTheKeyIsNoTable(text: String) async throws {
+        let lines = Self.csv + "\npages = { kind = \"page\", size_param = \"\" }"
+        let fixture = try await api.fixture(ScriptedAPI.people(lines))
+        api.set("/people?page=1", "id,name\n1,a\n2,b\n")
+        api.set("/people?page=2", "id,name\n3,c\n")
+        api.set("/people?page=3", "name,id\n")
+        #expect(try await fixture.sync().first?.isComplete == true)
+        api.set("/people?page=2", text)
+        for _ in 1...2 {
+            let report = try #require(try await fixture.sync().first)
+            #expect(report.outcome == .failed && report.counts.deleted == 0, "\(report)")
+        }
+        #expect(try await fixture.live() == ["1", "2", "3"])
+        try await fixture.end()
+    }
+
+    @Test func whatIsWrongWithAHeaderIsSaid() async throws {
+        let fixture = try await api.fixture(ScriptedAPI.people(Self.csv))
+        api.set("/people", "\nname,age\n")
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.failure == .page && report.error?.contains("line 2: no column is $.id") == true, "\(report)")
+        #expect(report.error?.contains("name, age") == true, "\(report)")
+        try await fixture.end()
+    }
+
+    // MARK: What cells say
+
+    @Test(arguments: ["", ", equals = true"]) func aRowSaysThatItIsGoneWithItsText(test: String) async throws {
+        let lines = Self.csv + "\ndeletion = { detect = \"field\", path = \"$.gone\"\(test) }"
+        let fixture = try await api.fixture(ScriptedAPI.configuration(ScriptedAPI.resource("people", of: "Person", lines)))
+        api.set("/people", "id,gone\n1,false\n2,false\n3,\n")
+        #expect(try await fixture.sync().first?.counts.inserted == 3)
+        for _ in 1...2 { #expect(try await fixture.sync().first?.counts.deleted == 0) }
+        api.set("/people", "id,gone\n1,false\n2,true\n3,\n")
+        #expect(try await fixture.sync().first?.counts.deleted == 1)
+        #expect(try await fixture.live() == ["1", "3"])
+        try await fixture.end()
+    }
+
+    @Test(arguments: [
+        ("equals = true", ["1"]), ("equals = false", ["2"]), ("not_equals = true", ["2", "3", "4"]), ("in = [7, true]", ["1", "3"]),
+        ("equals = 7.0", ["3"]), ("exists = false", ["4"]), ("equals = \"7\"", ["3"]),
+    ])
+    func aFilterComparesWhatCellsSay(test: String, live: [String]) async throws {
+        let fixture = try await api.fixture(ScriptedAPI.people(Self.csv + "\nfilter = [{ path = \"$.v\", \(test) }]"))
+        api.set("/people", "id,v\n1,true\n2,false\n3,7\n4,\n")
+        #expect(try await fixture.sync().first?.isComplete == true)
+        #expect(try await fixture.live() == live, "\(test)")
+        try await fixture.end()
+    }
+
     // MARK: Trials
 
     @Test func aTrialReadsTheFormat() async throws {

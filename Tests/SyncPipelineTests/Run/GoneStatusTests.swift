@@ -144,6 +144,47 @@ import Testing
         try await fixture.end()
     }
 
+    // The answer is another one than its status says, however often it comes.
+    @Test(arguments: ["retry_if", "rate_limited_if", "fail_if"]) func whatAConditionTakesForSomethingElseIsNotGone(key: String) async throws {
+        let fixture = try await api.fixture(
+            Self.parts("a", "b", more: "\(key) = [{ status = [404, 410], path = \"$.code\", equals = \"indexing\" }]"))
+        set("a", #"[{"id": 1}]"#)
+        set("b", #"[{"id": 2}]"#)
+        try await fixture.sync("api/people")
+        for status in [404, 410] {
+            api.set("/a/people", #"{"code": "indexing"}"#, status: status)
+            for _ in 1...2 {
+                let report = try await fixture.sync("api/people")
+                #expect(report.outcome == .failed && report.counts.deleted == 0, "\(key) \(status): \(report)")
+            }
+        }
+        #expect(try await fixture.live() == ["1", "2"])
+        // And what is only gone is.
+        lose("a", status: 410)
+        #expect(try await fixture.sync("api/people").counts.deleted == 1)
+        try await fixture.end()
+    }
+
+    // It may mean where the run begins to ask.
+    @Test func anAnswerToAnIncrementMayMeanItsCursor() async throws {
+        let incremental = "incremental = { field = \"$.at\", since = \"since\" }"
+        for (lines, outcome) in [
+            (incremental.replacing(" }", with: ", on_cursor_rejected = \"fail\" }"), RunOutcome.succeeded),
+            ("\(incremental)\nfail_if = [{ status = 410, path = \"$.code\", equals = \"expired\" }]", .failed), (incremental, .succeeded),
+        ] {
+            let api = ScriptedAPI(), fixture = try await api.fixture(Self.parts("a", "b", more: lines))
+            api.set("/a/people", #"[{"id": 1, "at": "2024-12-31T00:00:00Z"}]"#)
+            api.set("/b/people", #"[{"id": 2, "at": "2024-12-31T00:00:00Z"}]"#)
+            api.set("/a/people?since=2024-12-31T00%3A00%3A00Z", #"{"code": "expired"}"#, status: 410)
+            api.set("/b/people?since=2024-12-31T00%3A00%3A00Z", "[]")
+            try await fixture.sync("api/people")
+            let report = try await fixture.sync("api/people")
+            #expect(report.outcome == outcome && report.counts.deleted == 0, "\(lines): \(report)")
+            #expect(try await fixture.live() == ["1", "2"], "\(lines)")
+            try await fixture.end()
+        }
+    }
+
     @Test func statusesMayBeNamedBesideAListing() async throws {
         let fixture = try await api.fixture(Self.parts("a", "b", deletion: "detect = \"snapshot\", statuses = [410], confirm_runs = 1"))
         set("a", #"[{"id": 1}, {"id": 2}]"#)

@@ -98,7 +98,18 @@ extension Assembly {
             complain(layer, table?["path"] != nil ? "path" : "kind", suggestion)
         }
         let rules = resource.pagination.stop
-        let said = [("has_more", rules.hasMore), ("total", rules.total), ("total_pages", rules.totalPages)]
+        let said = [("has_more", rules.hasMore), ("last", rules.last), ("total", rules.total), ("total_pages", rules.totalPages)]
         for (key, path) in said where path != nil { complain(stop, key, "remove \(key)") }
+    }
+
+    /// Complains of a token that a page is to have beside its records, where nothing is beside them.
+    ///
+    /// - Parameter layer: the table `incremental`.
+    func checkToken(of resource: ResourceConfiguration, _ format: ResourceTable.Format, _ layer: Layer) {
+        guard !resource.format.isDocument, !resource.isGraphQL, resource.incremental?.token?.path != nil else { return }
+        complaints.add(
+            at: layer.node?.table?["path"]?.place ?? layer.node?.place, layer.subject, key: "path",
+            "with format = \"\(format.rawValue)\" a response is its records, and nothing around them could say it",
+            "write header = \"NAME\" and param if a header has the token, or use another kind")
     }
 }

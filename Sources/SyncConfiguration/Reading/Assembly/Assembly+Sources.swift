@@ -158,6 +158,7 @@ extension Assembly {
         let (incrementalTable, incrementalOrigins) = resolve(IncrementalTable.self, [incremental])
         resource.incremental = incrementalTable.configuration(
             incremental, incrementalOrigins, of: resource, needsListings: resource.deletion.detect == .snapshot || resource.pagination.kind.isCounted, complaints)
+        checkToken(of: resource, values.format, incremental)
         if resource.incremental != nil {
             settings += self.settings(
                 of: incrementalTable, incrementalOrigins, path: path, prefix: "incremental.",

@@ -171,7 +171,8 @@ extension Codec where Value == [AnswerCondition] {
             "[{ message = \"$.error\" }]", "[{ path = \"$.a\", equal = 1 }]", "[{ status = 304 }]", "[{ status = 200, message = \"error\" }]",
             "[{ path = \"$.a\", matches = \"x\" }]", "[{ path = \"$.a\", exists = false, equals = 1 }]", "[{ path = \"$.a\", in = [] }]",
         ]
-        return .conditions(expected, wrong: wrong) { table throws(ConditionTable.Refusal) in
+        let others = meaning == .ignore ? ["[{ status = 401 }]", "[{ status = [404, 429] }]", "[{ status = [\"4xx\", \"5xx\"] }]"] : []
+        return .conditions(expected, wrong: wrong + others) { table throws(ConditionTable.Refusal) in
             try AnswerCondition(meaning, table)
         } toml: {
             $0.toml
@@ -184,6 +185,11 @@ extension AnswerCondition {
         self.init(meaning)
         let table = try ConditionTable(nodes, known: ["status", "header", "path", "message"] + ConditionTable.tests)
         statuses = try table.value("status", Codec<[ClosedRange<Int>]>.conditionStatuses) ?? []
+        // A class may have others in it.
+        if meaning == .ignore, let meant = statuses.first(where: { Self.saysMore($0.lowerBound) }) {
+            let what = meant.count == 1 ? "\(meant.lowerBound)" : "\"\(meant.lowerBound / 100)xx\""
+            throw .wrong("status: \(what) says something else than that there are no records", "remove it")
+        }
         message = try table.path("message")
         tests = try table.tests()
         let header = try table.value("header", Codec<String>.headerName), path = try table.path("path")

@@ -25,10 +25,12 @@ struct AnswerJudge: Sendable {
         // What is empty is not JSON.
         policies.emptyBody = .error
         self.policies = policies
+        // What is only to be there costs nothing where the records are: these are cut off while they arrive.
+        let read = Set(resource.conditions.flatMap(\.pathsOfValues) + (resource.isGraphQL ? [Self.errors, Self.firstMessage] : []))
         var fields: [JSONField] = [], places: [JSONPath: Int] = [:]
         for path in resource.conditions.flatMap(\.paths) + (resource.isGraphQL ? [Self.errors, Self.firstMessage] : []) where places[path] == nil {
             places[path] = fields.count
-            fields.append(JSONField("\(path)", path: path))
+            fields.append(JSONField("\(path)", path: path, capture: read.contains(path) ? .value : .presence))
         }
         self.fields = fields
         self.places = places
@@ -78,9 +80,11 @@ struct AnswerJudge: Sendable {
     }
 
     private func concerns(_ status: Int, _ condition: AnswerCondition) -> Bool {
+        // A class of statuses leaves out what it cannot mean.
+        if condition.meaning == .ignore, AnswerCondition.saysMore(status) { return false }
         guard condition.statuses.isEmpty else { return condition.statuses.contains { $0.contains(status) } }
         // Any other status is a failure by itself, and whether that is tried again is for it to say.
-        return condition.meaning != .fail || success.contains(status)
+        return success.contains(status) || condition.meaning == .rateLimited || condition.meaning == .retry
     }
 }
 
@@ -90,6 +94,12 @@ extension AnswerCondition {
         var paths = message.map { [$0] } ?? []
         if case .path(let path) = subject { paths.append(path) }
         return paths
+    }
+
+    /// Where more than its presence matters.
+    fileprivate var pathsOfValues: [JSONPath] {
+        let isPresence = tests.allSatisfy { if case .exists = $0 { true } else { false } }
+        return isPresence ? message.map { [$0] } ?? [] : paths
     }
 }
 

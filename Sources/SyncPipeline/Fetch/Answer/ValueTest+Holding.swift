@@ -3,13 +3,15 @@ import SyncConfiguration
 
 /// Whether what is asked of a value holds.
 extension ValueTest {
-    /// - Parameter value: one of JSON; `null` counts as none.
-    func holds(_ value: JSONValue) -> Bool {
+    /// - Parameters:
+    ///   - value: one of JSON; `null` counts as none.
+    ///   - areTexts: it is one of those that are all texts, as the cells of a table: what a text says is compared with numbers and truth values.
+    func holds(_ value: JSONValue, areTexts: Bool = false) -> Bool {
         switch self {
         case .exists(let flag): value.isNil != flag
-        case .equals(let other): other.equals(value)
-        case .notEquals(let other): !other.equals(value)
-        case .isAmong(let others): others.contains { $0.equals(value) }
+        case .equals(let other): other.equals(value, areTexts)
+        case .notEquals(let other): !other.equals(value, areTexts)
+        case .isAmong(let others): others.contains { $0.equals(value, areTexts) }
         case .contains(let text): value.searched.contains(text)
         }
     }
@@ -27,8 +29,19 @@ extension ValueTest {
 }
 
 extension ConditionValue {
-    fileprivate func equals(_ value: JSONValue) -> Bool {
+    /// Whether a text says it, as attributes of this type read texts.
+    func isSaid(by text: String) -> Bool {
+        switch self {
+        case .text(let other): text == other
+        case .boolean(let flag): text == "\(flag)"
+        case .integer(let number): NumberText(text.utf8)?.int64 == number
+        case .number(let number): NumberText(text.utf8).flatMap { Double($0.canonical) } == number
+        }
+    }
+
+    fileprivate func equals(_ value: JSONValue, _ areTexts: Bool) -> Bool {
         switch (self, value) {
+        case (_, .string(let other)) where areTexts: isSaid(by: other)
         case (.text(let text), .string(let other)): text == other
         case (.boolean(let flag), .bool(let other)): flag == other
         case (.integer(let number), .int64(let other)): number == other

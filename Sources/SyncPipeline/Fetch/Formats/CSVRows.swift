@@ -24,6 +24,7 @@ final class CSVRows: RecordFormat {
 
     private let csv: CSVFormat
     private(set) var lines = RecordLines(.line, meaningOfOthers: "a row that has not as many cells as there are columns")
+    private(set) var header: RecordHeader?
     /// What stands before each cell's value, a JSON key; of a column without a name nothing. Nil until the header is read.
     private var keys: [[UInt8]?]?
     private var place = Place.start
@@ -155,6 +156,7 @@ final class CSVRows: RecordFormat {
             throw error("csv.columns says “\(columns.joined(separator: ", "))”, and the header says “\(found)”")
         }
         keys = names.map { Self.key(of: Array($0)) }
+        header = RecordHeader(names: names.map { String(decoding: $0, as: UTF8.self) }, line: rowLine)
     }
 
     private func write(_ keys: [[UInt8]?]) {

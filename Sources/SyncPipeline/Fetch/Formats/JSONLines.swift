@@ -27,6 +27,8 @@ final class JSONLines: RecordFormat {
     private let kind: Kind
     private let separator: UInt8
     private(set) var lines: RecordLines
+    /// Each value names what it has.
+    var header: RecordHeader? { nil }
     private var place = Place.before
     /// Brackets that are open.
     private var depth = 0

@@ -34,6 +34,9 @@ final class RecordTranscoder {
     /// Where the records stand that were handed on.
     var lines: RecordLines { format.lines }
 
+    /// What the page says of its columns; nil: it does not, or has not yet.
+    var header: RecordHeader? { format.header }
+
     /// Takes the next bytes, and hands on what they hold.
     /// - Throws: `FormatError`; `FetchError` of the class `tooLarge`; what `sink` throws. Nothing may be taken afterwards.
     func take(_ bytes: UnsafeRawBufferPointer, to sink: Sink) throws {
@@ -76,6 +79,8 @@ final class RecordTranscoder {
 protocol RecordFormat: AnyObject {
     /// Where the records stand that were handed on.
     var lines: RecordLines { get }
+    /// What is said of the columns; nil: nothing is, or not yet.
+    var header: RecordHeader? { get }
     /// Takes the next bytes, and hands on the text of a JSON list. Throws `FormatError`, and what `sink` throws.
     func take(_ bytes: UnsafeRawBufferPointer, to sink: RecordTranscoder.Sink) throws
     /// Says that nothing more comes. Throws as `take` does.

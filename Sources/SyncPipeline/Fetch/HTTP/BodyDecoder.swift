@@ -21,17 +21,25 @@ struct BodyDecoder {
     private var size = 0
     /// The beginning of the body, for an error message.
     private(set) var excerpt: [UInt8] = []
+    /// The beginning of the file that the body should be, as it came.
+    private(set) var packed: [UInt8] = []
+    /// Why nothing can be unpacked: it may be something else than such a file.
+    private(set) var damage: FetchError?
+    private let readsOn: Bool
 
     /// Prepares for the body that a head announces.
     /// - Parameters:
     ///   - excerpt: how many bytes of its beginning are kept.
     ///   - unpacking: the file that it is; nil: it is what it says.
     ///   - place: where such a file waits that can't be read before it is complete.
+    ///   - readsOn: whether of a body that cannot be unpacked as much is read as is kept, before that is said.
     /// - Throws: `FetchError` if the head alone shows that the body will not be accepted.
     init(
-        headers: HTTPHeaders, limits: HTTPConfiguration, excerpt: Int, unpacking: Unpacking? = nil, place: SpoolPlace = SpoolPlace()
+        headers: HTTPHeaders, limits: HTTPConfiguration, excerpt: Int, unpacking: Unpacking? = nil, place: SpoolPlace = SpoolPlace(),
+        readsOn: Bool = false
     ) throws {
         self.limits = limits
+        self.readsOn = readsOn
         excerptSize = excerpt
         announced = try Self.announcedLength(headers)
         isChunked = headers.contains(name: "Transfer-Encoding")
@@ -69,6 +77,12 @@ struct BodyDecoder {
     /// Whether a body that has been cut short would be noticed: its end is not only that of the connection.
     var hasMarkedEnd: Bool { announced != nil || isChunked || gunzip != nil || unpacker != nil }
 
+    /// Whether there may be more of what has ended: another member of gzip, with nothing but the end of the connection after those before.
+    var mayLackMembers: Bool {
+        guard announced == nil, !isChunked else { return false }
+        return (gunzip?.members ?? (unpacker as? GzipFile)?.members ?? 0) > 1
+    }
+
     /// Says that nothing more comes, and hands on what could not be before.
     /// - Throws: `FetchError` of the class `shortBody` if it was not the whole body; also as `decode` does.
     mutating func finish(to sink: Gunzip.Sink = { _ in }) throws {
@@ -76,14 +90,25 @@ struct BodyDecoder {
             throw FetchError(.shortBody, detail: "\(received) of \(announced) bytes")
         }
         try gunzip?.finish()
-        if let unpacker { try unpacker.finish { try hand($0, to: sink) } }
+        if let damage { throw damage }
+        guard let unpacker else { return }
+        do { try unpacker.finish { try hand($0, to: sink) } } catch let error as FetchError where error.kind == .corruptBody {
+            damage = error
+            throw error
+        }
     }
 
     private mutating func unpack(_ bytes: UnsafeRawBufferPointer, to sink: Gunzip.Sink) throws {
         guard let unpacker else { return try hand(bytes, to: sink) }
         decompressed += bytes.count
         try check(decompressed)
-        try unpacker.take(bytes) { try hand($0, to: sink) }
+        if packed.count < excerptSize { packed.append(contentsOf: bytes.prefix(excerptSize - packed.count)) }
+        if damage == nil {
+            do { try unpacker.take(bytes) { try hand($0, to: sink) } } catch let error as FetchError where error.kind == .corruptBody {
+                damage = error
+            }
+        }
+        if let damage, !readsOn || packed.count >= excerptSize { throw damage }
     }
 
     private mutating func hand(_ bytes: UnsafeRawBufferPointer, to sink: Gunzip.Sink) throws {

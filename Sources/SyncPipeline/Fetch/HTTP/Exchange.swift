@@ -132,7 +132,10 @@ struct Exchange: Sendable {
             let body = await readExcerpt(head, watch: watch)
             try Task.checkCancellation()
             watch.ended()
-            return try judged(head, from: address, body: body, isEmpty: true)
+            let response = try judged(head, from: address, body: body.bytes, isEmpty: true)
+            // What has not come may say that it is something else.
+            if response.content != nil, let failure = unseen(body) { throw failure }
+            return response
         }
         guard settings.success.contains(head.status) else {
             // The body of anything else only serves the message, and conditions.
@@ -140,29 +143,20 @@ struct Exchange: Sendable {
             let body = await readExcerpt(head, watch: watch)
             try Task.checkCancellation()
             watch.ended()
-            return try judged(head, from: address, body: body)
+            return try judged(head, from: address, body: body.bytes)
         }
         if let problem = unexpectedType(head.headers) {
-            let body = await readExcerpt(head, watch: watch)
-            try Task.checkCancellation()
-            let response = try judged(head, from: address, body: body)
-            guard response.verdict == nil else {
-                watch.ended()
-                return response
-            }
-            var error = FetchError(.contentType, detail: problem)
-            error.excerpt = Self.text(body)
-            throw error
+            return try await judged(head, from: address, watch: watch, besides: FetchError(.contentType, detail: problem))
         }
-        let excerptSize = settings.judge.readsText ? Self.judgedSize : Self.excerptSize
+        let judge = settings.judge, isPacked = settings.unpacking != nil
+        let excerptSize = judge.readsText || isPacked && judge.readsBodies ? Self.judgedSize : Self.excerptSize
         var decoder = try BodyDecoder(
-            headers: head.headers, limits: settings.http, excerpt: excerptSize, unpacking: settings.unpacking, place: spool)
+            headers: head.headers, limits: settings.http, excerpt: excerptSize, unpacking: settings.unpacking, place: spool,
+            readsOn: judge.readsBodies)
         // A document says itself where it ends. Of lines and rows those that are missing would count as gone.
         guard settings.sieve.format.isDocument || decoder.hasMarkedEnd else {
-            throw FetchError(
-                .malformed,
-                detail: "it does not say where its body ends, and what is missing of records one behind the other would not be missed; "
-                    + "the server has to send a Content-Length, or chunks")
+            // One line alone is a document, too, and is not to be ignored as such.
+            return try await judged(head, from: address, watch: watch, besides: Self.endless, mayBeRecord: settings.sieve.format == .ndjson)
         }
         // A store or a disk that is slow is not the server's silence.
         watch.suspend(at: clock.instant)
@@ -180,6 +174,7 @@ struct Exchange: Sendable {
             }
             watch.suspend(at: clock.instant)
             try decoder.finish { try sieve.take($0) }
+            guard settings.sieve.format.isDocument || !decoder.mayLackMembers else { throw Self.endless }
             let content = try sieve.finish()
             watch.ended()
             // Before anybody gets anything of it.
@@ -189,9 +184,24 @@ struct Exchange: Sendable {
                 address: address, status: head.status, headers: head.headers, content: try shown(content, verdict),
                 excerpt: verdict?.message == nil && verdict?.isGraphQL == false ? decoder.excerpt : [], received: decoder.received, verdict: verdict)
         } catch var error as FetchError {
+            if error.kind == .corruptBody, decoder.damage != nil {
+                let response = try judged(head, from: address, body: decoder.packed)
+                if response.verdict != nil {
+                    watch.ended()
+                    return response
+                }
+                if decoder.excerpt.isEmpty, Self.isText(decoder.packed) { error.excerpt = Self.text(decoder.packed) }
+            }
             if error.excerpt.isEmpty { error.excerpt = Self.text(decoder.excerpt) }
             throw error
         }
+    }
+
+    private static var endless: FetchError {
+        FetchError(
+            .malformed,
+            detail: "it does not say where its body ends, and what is missing of records one behind the other would not be missed; "
+                + "the server has to send a Content-Length, or chunks")
     }
 
     // MARK: What conditions say
@@ -201,24 +211,59 @@ struct Exchange: Sendable {
 
     private func verdict(_ head: HTTPResponse, _ content: PageContent, beginning: [UInt8]) -> AnswerVerdict? {
         guard !settings.judge.isEmpty else { return nil }
-        let values = settings.judge.fields.isEmpty ? nil : content.values(policies: settings.judge.policies)
+        let isRead = settings.sieve.format.isDocument && !settings.judge.fields.isEmpty
+        let values = isRead ? content.values(policies: settings.judge.policies) : nil
         return settings.judge.verdict(
             status: head.status, headers: head.headers, values: values.map { settings.sieve.envelope.judged(among: $0) }, text: beginning)
     }
 
     /// The answer with a body that is no page's.
     ///
-    /// - Parameter isEmpty: its status says that there are no records.
-    private func judged(_ head: HTTPResponse, from address: HTTPAddress, body: [UInt8], isEmpty: Bool = false) throws -> Response {
+    /// - Parameters:
+    ///   - isEmpty: its status says that there are no records.
+    ///   - mayBeRecord: the body may be what records are in, and is not to be ignored for what a record does not say.
+    private func judged(
+        _ head: HTTPResponse, from address: HTTPAddress, body: [UInt8], isEmpty: Bool = false, mayBeRecord: Bool = false
+    ) throws -> Response {
         let judge = settings.judge
         var verdict: AnswerVerdict?
         if !judge.isEmpty, head.status != 304 {
             verdict = judge.verdict(status: head.status, headers: head.headers, values: judge.values(of: body), text: body)
+            if mayBeRecord, verdict?.meaning == .ignore {
+                verdict = judge.verdict(status: head.status, headers: head.headers, values: nil, text: body)
+            }
         }
         let hasNoRecords = verdict.map { $0.meaning == .ignore } ?? isEmpty
         return Response(
             address: address, status: head.status, headers: head.headers, content: hasNoRecords ? try nothing() : nil,
             excerpt: verdict?.message == nil ? body : [], received: 0, verdict: verdict)
+    }
+
+    /// A success whose body cannot be a page's, if conditions say what it is.
+    ///
+    /// - Parameter error: thrown if they do not.
+    private func judged(
+        _ head: HTTPResponse, from address: HTTPAddress, watch: ExchangeWatch, besides error: FetchError, mayBeRecord: Bool = false
+    ) async throws -> Response {
+        let body = await readExcerpt(head, watch: watch).bytes
+        try Task.checkCancellation()
+        let response = try judged(head, from: address, body: body, mayBeRecord: mayBeRecord)
+        guard response.verdict == nil else {
+            watch.ended()
+            return response
+        }
+        var error = error
+        error.excerpt = Self.text(body)
+        throw error
+    }
+
+    /// Why conditions have not been asked of all that they look at; nil: they have.
+    private func unseen(_ body: Excerpt) -> (any Error)? {
+        guard settings.judge.readsBodies, let failure = body.failure else { return nil }
+        // A text is looked for at the beginning.
+        if settings.judge.fields.isEmpty, body.bytes.count >= Self.judgedSize { return nil }
+        guard let error = failure as? FetchError, case .tooLarge = error.kind else { return failure }
+        return FetchError(.malformed, detail: "its body is larger than what conditions can be asked of (\(error.detail))")
     }
 
     /// What is left of a page that was read to its end.
@@ -241,29 +286,45 @@ struct Exchange: Sendable {
     /// How much is kept until credentials have been taken out: a credential must not escape by being cut in two.
     private static let excerptSize = 4096
 
-    /// Reads at most 64 KiB, twice that where conditions ask for it, and never fails: enough for a message, and for the connection to be used again after a small body.
-    private func readExcerpt(_ head: HTTPResponse, watch: ExchangeWatch) async -> [UInt8] {
+    /// The beginning of a body that is no page's.
+    private struct Excerpt {
+        var bytes: [UInt8] = []
+        /// Why it is not all of it; nil: its end has come.
+        var failure: (any Error)?
+    }
+
+    /// Reads at most 64 KiB, twice that where conditions ask for it, and never fails: enough for a message, and for the connection to be used again
+    /// after a small body.
+    private func readExcerpt(_ head: HTTPResponse, watch: ExchangeWatch) async -> Excerpt {
         var limits = settings.http
         // The piece that goes beyond the limit is not looked at: what conditions need must not be in it.
         let most: ByteCount = settings.judge.readsBodies ? .kibibytes(128) : .kibibytes(64)
         limits.maxBodyCompressed = min(limits.maxBodyCompressed, most)
         limits.maxBody = min(limits.maxBody, most)
         var plain = head.headers
-        if let length = plain.first(name: "Content-Length").flatMap(Int.init), length > limits.maxBodyCompressed.bytes {
-            plain.remove(name: "Content-Length")
-        }
+        let length = plain.first(name: "Content-Length").flatMap { Int($0) }
+        if let length, length > limits.maxBodyCompressed.bytes { plain.remove(name: "Content-Length") }
         let size = settings.judge.readsBodies ? Self.judgedSize : Self.excerptSize
-        guard var decoder = try? BodyDecoder(headers: plain, limits: limits, excerpt: size) else { return [] }
+        var decoder: BodyDecoder
+        do { decoder = try BodyDecoder(headers: plain, limits: limits, excerpt: size) } catch { return Excerpt(failure: error) }
+        var failure: (any Error)?
         do {
             for try await buffer in head.body {
                 watch.received(buffer.readableBytes, at: clock.instant)
                 try buffer.withUnsafeReadableBytes { try decoder.decode($0) { _ in } }
             }
+            // Some say that nothing is compressed.
+            if decoder.received > 0 || (length ?? 0) > 0 { try decoder.finish() }
+            if decoder.excerpt.count >= size { failure = FetchError(.tooLarge(.body), detail: "\(size) bytes or more") }
         } catch {
             // Whatever ends it, what arrived before is what there is to show.
+            failure = error
         }
-        return decoder.excerpt
+        return Excerpt(bytes: decoder.excerpt, failure: failure)
     }
+
+    /// Whether it is something that can be shown.
+    private static func isText(_ bytes: [UInt8]) -> Bool { bytes.prefix(excerptLength).allSatisfy { $0 >= 0x20 || (0x09...0x0D).contains($0) } }
 
     /// The bytes as text.
     static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes.prefix(excerptSize), as: UTF8.self) }

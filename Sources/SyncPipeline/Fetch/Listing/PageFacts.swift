@@ -35,7 +35,7 @@ public struct PageFacts: Sendable, Hashable {
     public var rejected = 0
     /// How many of those could not even be identified by their key: the page may list any row.
     public var unidentified = 0
-    /// How many of the records `filter` leaves out. They count as records of the page, and as none that anybody wants.
+    /// How many of the records `filter` leaves out. They count as records of the page that were read, and as none that anybody wants.
     public var leftOut = 0
     /// How many of the records are wanted.
     var wanted: Int { records - leftOut }
@@ -46,6 +46,8 @@ public struct PageFacts: Sendable, Hashable {
     /// Whether it has no records, but what such records would be in, as groups that happen to be empty: there may be some on the next page. A page of which
     /// it is so is not remembered.
     var hasEmptyLists = false
+    /// Whether it has no body, or one of which was said that there is nothing in it: what it does not say, it does not deny.
+    var saysNothing = false
     /// How new its records are; nil where nobody asks. Of a page that was not read it is what is stored of it.
     var span: CursorSpan? {
         didSet { (newest, last) = (span?.newest?.text, span?.last?.text) }
@@ -61,7 +63,7 @@ public struct PageFacts: Sendable, Hashable {
     /// Whether the page belongs to a listing, and says how it continues. A page that does not – an error with status 200 – may come with the
     /// validators of the page it replaces, and a "not modified" response would then refer to the error.
     var isSound: Bool {
-        !isLoneObject && !isNull && unreadable.isEmpty && !hasConflictingLinks && !hasUnreadableLink && (wanted == 0 || rejected < wanted)
+        !isLoneObject && !isNull && unreadable.isEmpty && !hasConflictingLinks && !hasUnreadableLink && (records == 0 || rejected < records)
     }
 
     /// Facts from their parts.

@@ -161,7 +161,7 @@ public struct Pagination: Sendable {
         if facts.isLoneObject { doubts.append(.loneObject) }
         if facts.isNull { doubts.append(.null) }
         for what in facts.unreadable where !doubts.contains(.unreadable(what)) { doubts.append(.unreadable(what)) }
-        if facts.wanted > 0, facts.rejected >= facts.wanted { doubts.append(.nothingMapped(page: pages)) }
+        if facts.records > 0, facts.rejected >= facts.records { doubts.append(.nothingMapped(page: pages)) }
     }
 
     private func endingRules(_ facts: PageFacts) -> [PaginationEnd.Rule] {

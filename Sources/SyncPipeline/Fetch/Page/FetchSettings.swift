@@ -57,7 +57,8 @@ public struct FetchSettings: Sendable {
         mediaTypes = resource.parse.contentTypes.compactMap(MediaType.init)
         unpacking = resource.unpacking
         judge = AnswerJudge(resource)
-        sieve = SievePlan(resource, judged: judge.fields)
+        // In the list that is made of other formats nobody has written what paths lead to.
+        sieve = SievePlan(resource, judged: resource.format.isDocument ? judge.fields : [])
         accept = mediaTypes.map(\.description).joined(separator: ", ")
         let overridden = Set(resource.headers.map { $0.name.lowercased() })
         headers = resource.http.headers.filter { !overridden.contains($0.name.lowercased()) } + resource.headers

@@ -11,18 +11,22 @@ public struct PageContent: Sendable {
     private let envelope: Result<PageEnvelope, any Error>
     /// Where the records stand, of a page that was no JSON document.
     let lines: RecordLines?
+    /// What the page itself says of its columns, if it has any and does.
+    let header: RecordHeader?
     /// The response said that there are no records: a body that is empty is none then.
     private var isNothing = false
 
     /// - Parameter lastRecord: the text of the last record that was cut; empty if there is none, or nobody wants it.
     init(
-        records: PageRecords, spooled: [RecordSpool.Place], lastRecord: [UInt8], envelope: Result<PageEnvelope, any Error>, lines: RecordLines? = nil
+        records: PageRecords, spooled: [RecordSpool.Place], lastRecord: [UInt8], envelope: Result<PageEnvelope, any Error>, lines: RecordLines? = nil,
+        header: RecordHeader? = nil
     ) throws {
         self.records = records
         self.spooled = spooled
         self.lastRecord = lastRecord
         self.envelope = envelope
         self.lines = lines
+        self.header = header
         digest = BodyDigest(records: try records.hash(), around: (try? envelope.get())?.hash ?? JSONHash(high: 0, low: 0))
     }
 

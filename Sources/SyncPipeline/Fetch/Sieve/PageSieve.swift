@@ -88,7 +88,9 @@ struct PageSieve {
         records.finish()
         let spooled = try spool.finish()
         do {
-            return try PageContent(records: records, spooled: spooled, lastRecord: lastRecord, envelope: envelope, lines: transcoder?.lines)
+            return try PageContent(
+                records: records, spooled: spooled, lastRecord: lastRecord, envelope: envelope, lines: transcoder?.lines,
+                header: transcoder?.header)
         } catch {
             throw FetchError(.spool, detail: error.localizedDescription)
         }

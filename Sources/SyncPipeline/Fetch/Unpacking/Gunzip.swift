@@ -21,7 +21,8 @@ final class Gunzip {
     private let mostMembers: Int
     private let stream: UnsafeMutablePointer<z_stream>
     private let piece: UnsafeMutableRawBufferPointer
-    private var members = 0
+    /// How many have begun.
+    private(set) var members = 0
     private var isInsideMember = false
 
     init(_ framing: Framing = .gzip, mostMembers: Int = 64) throws {

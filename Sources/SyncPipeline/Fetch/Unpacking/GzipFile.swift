@@ -25,6 +25,8 @@ final class GzipFile: BodyUnpacker {
     private let gunzip: Gunzip
     private let mayBeUnpacked: Bool
     private var state = State.beginning([])
+    /// How many have begun.
+    var members: Int { gunzip.members }
 
     /// - Parameter mayBeUnpacked: whether HTTP has decompressed it.
     init(mayBeUnpacked: Bool) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import JSONReader
 import NIOHTTP1
 import SyncConfiguration
 import SyncTestSupport
@@ -131,15 +132,34 @@ import Testing
 
     // MARK: Nothing there
 
-    private static let nothing = "ignore_if = [{ path = \"$.error.code\", equals = \"no_data\", message = \"$.error.text\" }]"
+    private static let nothing = """
+        ignore_if = [{ status = ["2xx", "4xx"], path = "$.error.code", equals = "no_data", message = "$.error.text" }]
+        """
 
-    @Test(arguments: [(200, false), (200, true), (400, false), (400, true), (404, false), (500, false)])
+    @Test(arguments: [(200, false), (200, true), (400, false), (400, true), (404, false)])
     func anAnswerThatSaysThatThereIsNothingIsAPageWithoutRecords(status: Int, isGzipped: Bool) async throws {
         let body = #"{"error": {"code": "no_data", "text": "none in this range"}}"#
         let transport = StubTransport(Self.answer(body, status: status, isGzipped: isGzipped))
         guard case .page(let page) = await (try fetch("empty_statuses = [404]\n\(Self.nothing)", transport)).run() else { throw Unexpected() }
         #expect(page.ignored == "none in this range" && page.status == status && page.content.records.count == 0)
         #expect(transport.requests.count == 1)
+    }
+
+    // It is tried again as ever, and heeded: the pages behind it would not be asked for, and no token would be renewed.
+    @Test(arguments: [(401, "", 1), (408, "", 4), (429, "", 4), (503, "", 4), (403, "no_status", 1), (500, "no_status", 4)])
+    func whatSaysSomethingElseIsNoPageWithoutRecords(status: Int, kind: String, requests: Int) async throws {
+        let transport = StubTransport(Self.answer(#"{"message": "overloaded"}"#, status: status))
+        let about = kind.isEmpty ? "status = [\"2xx\", \"4xx\"], " : ""
+        let lines = "ignore_if = [{ \(about)path = \"$.items\", exists = false }]"
+        let error = await (try fetch("\(lines)\nretry.statuses = [408, 429, 500, 503]", transport)).run().error
+        #expect(error?.kind == .status(status), "\(status) \(kind)")
+        #expect(transport.requests.count == requests, "\(status) \(kind)")
+        // A success is what was meant.
+        let success = StubTransport(Self.answer(#"{"message": "none"}"#))
+        guard case .page(let page) = await (try fetch(lines, success)).run() else {
+            throw Unexpected()
+        }
+        #expect(page.ignored?.isEmpty == true)
     }
 
     // What a status says by itself still holds where no condition does.
@@ -149,6 +169,33 @@ import Testing
         #expect(await (try fetch(lines, limited)).run().error?.kind == .answer(.rateLimited))
         guard case .page(let page) = await (try fetch(lines, none)).run() else { throw Unexpected() }
         #expect(page.ignored == nil)
+    }
+
+    // What has not come may be what says that it is something else.
+    @Test func anEmptyStatusIsNotBelievedBeforeItsBodyHasCome() async throws {
+        let condition = "fail_if = [{ status = 404, path = \"$.code\", not_equals = \"no_records\" }]"
+        let lines = "empty_statuses = [404]\nretry.attempts = 1\n\(condition)"
+        let start = Array(#"{"code": "#.utf8), json: HTTPHeaders = ["Content-Type": "application/json"]
+        var announced = json
+        announced.add(name: "Content-Length", value: "300")
+        let answers: [(StubTransport.Answer, FetchError.Kind)] = [
+            (.pieces(status: 404, headers: announced, [start, nil]), .shortBody), (.pieces(status: 404, headers: announced, [start]), .shortBody),
+            (.response(status: 404, headers: ["Content-Encoding": "br"], body: start), .refused(.contentEncoding("br"))),
+            (.response(status: 404, headers: json, body: start + Array(repeating: UInt8(ascii: "x"), count: 100_000)), .malformed),
+            (.response(status: 404, headers: ["Content-Encoding": "gzip"], body: Array(Fixture.gzip(start).dropLast(6))), .shortBody),
+        ]
+        for (answer, kind) in answers {
+            let error = await (try fetch(lines, StubTransport(answer))).run().error
+            #expect(error?.kind == kind, "\(kind): \(error.map { "\($0)" } ?? "a page")")
+        }
+        // Where nobody asks for it, it does not matter; and what has come is judged.
+        for (lines, answer) in [
+            ("empty_statuses = [404]", answers[0].0), (lines, Self.answer(#"{"code": "no_records"}"#, status: 404)),
+            (lines, StubTransport.Answer.response(status: 404, headers: ["Content-Encoding": "gzip", "Content-Length": "0"])),
+        ] {
+            guard case .page(let page) = await (try fetch(lines, StubTransport(answer))).run() else { throw Unexpected() }
+            #expect(page.content.records.count == 0)
+        }
     }
 
     // MARK: Bodies
@@ -182,6 +229,20 @@ import Testing
         let pieces = body.utf8.map { Optional([$0]) }
         let transport = StubTransport(.pieces(status: 200, headers: ["Content-Type": "application/json"], pieces))
         #expect(await (try fetch("fail_if = [{ path = \"$.ok\", equals = false }]", transport)).run().error?.kind == .answer(.fail))
+    }
+
+    // Whether the list is there, or what is around it, shows although its records are cut off while they arrive. For more all of the page is kept.
+    @Test(arguments: [
+        ("path = \"$.items\", exists = false", true), ("path = \"$.items\", exists = false, message = \"$.error\"", true),
+        ("path = \"$.items\", contains = \"error\"", false), ("path = \"$.ok\", exists = false, message = \"$.items\"", false),
+    ])
+    func aPageIsCutWhereOnlyThePresenceOfItsRecordsCounts(test: String, isCut: Bool) async throws {
+        let one = try fetch("fail_if = [{ \(test) }]", StubTransport(Self.answer(#"{"ok": true, "items": [{"id": 1}]}"#)))
+        guard case .page(let page) = await one.run() else { throw Unexpected() }
+        #expect(try (page.content.readEnvelope(policies: JSONReaderPolicies()) != nil) == isCut)
+        let missing = try fetch("fail_if = [{ \(test) }]", StubTransport(Self.answer(#"{"error": "items: error"}"#)))
+        let error = await missing.run().error
+        #expect((error != nil) == !test.contains("contains"))
     }
 
     // Half a body says nothing.

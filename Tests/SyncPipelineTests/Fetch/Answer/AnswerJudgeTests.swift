@@ -76,6 +76,17 @@ import Testing
         #expect(try verdict("retry_if = [{ \(test) }]", body, status: 400)?.meaning == .retry)
     }
 
+    @Test func ignoreIfIsAboutSuccessesUnlessItSaysOtherwise() throws {
+        let body = #"{"error": "x"}"#, test = "path = \"$.error\", exists = true"
+        for (status, plain, named) in [
+            (200, true, true), (400, false, true), (401, false, false), (407, false, false), (408, false, false), (409, false, true),
+            (429, false, false), (500, false, false),
+        ] {
+            #expect(try (verdict("ignore_if = [{ \(test) }]", body, status: status) != nil) == plain, "\(status)")
+            #expect(try (verdict("ignore_if = [{ status = [200, \"4xx\"], \(test) }]", body, status: status) != nil) == named, "\(status)")
+        }
+    }
+
     @Test func aHeaderHasTexts() throws {
         let headers: HTTPHeaders = ["X-Left": "0", "x-tag": "a", "X-Tag": "b c"]
         for (test, isMet) in [

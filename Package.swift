@@ -145,7 +145,8 @@ let package = Package(
         .executableTarget(
             name: "cisternctl",
             dependencies: [
-                "AirbyteManifests", "ConfigurationTestKit", "OpenCoreData", "Secrets", "SourceDrafts", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports",
+                "AirbyteManifests", "ConfigurationTestKit", "OpenCoreData", "Secrets", "SourceDrafts", "SyncConfiguration", "SyncControl",
+                "SyncPipeline", "SyncReports",
                 daemon("ArgumentParser", "swift-argument-parser"),
             ],
             swiftSettings: strict),

@@ -59,7 +59,10 @@ import Testing
     private static let first = [
         page(
             [article(1, "One", by: who(9), 5, 12)],
-            [person(9, "Ada"), comment(5, "First!", by: who(2)), comment(12, "I see", by: who(9)), #"{"type": "tags", "id": "9", "attributes": {}}"#],
+            [
+                person(9, "Ada"), comment(5, "First!", by: who(2)), comment(12, "I see", by: who(9)),
+                #"{"type": "tags", "id": "9", "attributes": {}}"#,
+            ],
             next: "\"/articles?page[number]=2\""),
         page([article(2, "Two", by: "null")], nil),
     ]

@@ -39,18 +39,18 @@ import Testing
     private static let first = [
         "/0/public/Assets": #"{"error": [], "result": {"XXBT": {"altname": "XBT", "decimals": 10}, "XETH": {"altname": "ETH", "decimals": 10}}}"#,
         "/bank-holidays.json": """
-            {"scotland": {"division": "scotland", "events": [{"title": "New Year", "date": "2026-01-01", "bunting": true},
-            {"title": "2nd January", "date": "2026-01-02", "bunting": true}]},
-            "northern-ireland": {"division": "northern-ireland", "events": [{"title": "New Year", "date": "2026-01-01", "bunting": true}]}}
-            """,
+        {"scotland": {"division": "scotland", "events": [{"title": "New Year", "date": "2026-01-01", "bunting": true},
+        {"title": "2nd January", "date": "2026-01-02", "bunting": true}]},
+        "northern-ireland": {"division": "northern-ireland", "events": [{"title": "New Year", "date": "2026-01-01", "bunting": true}]}}
+        """,
     ]
 
     private static let second = [
         "/0/public/Assets": #"{"error": [], "result": {"XETH": {"altname": "ETH", "decimals": 8}, "SOL": {"altname": "SOL"}}}"#,
         "/bank-holidays.json": """
-            {"scotland": {"division": "scotland", "events": [{"title": "New Year", "date": "2026-01-01", "bunting": false}]},
-            "northern-ireland": {"division": "northern-ireland", "events": []}}
-            """,
+        {"scotland": {"division": "scotland", "events": [{"title": "New Year", "date": "2026-01-01", "bunting": false}]},
+        "northern-ireland": {"division": "northern-ireland", "events": []}}
+        """,
     ]
 
     private final class Server: Sendable {

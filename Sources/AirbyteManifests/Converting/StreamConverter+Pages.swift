@@ -156,7 +156,8 @@ extension StreamConverter {
         case .response, .headers:
             if isTokenMissing(condition, origin) { return }
             guard reference.root == .response else { break }
-            let isNoMore = condition.test == .truth && condition.isNegated || condition.test == .equals(.bool(false)) && !condition.isNegated
+            let isNoMore =
+                condition.test == .truth && condition.isNegated || condition.test == .equals(.bool(false)) && !condition.isNegated
                 || condition.test == .equals(.bool(true)) && condition.isNegated
             guard isNoMore else { break }
             let path = TOMLValue.text(try Self.path(reference.steps).description)

@@ -78,9 +78,11 @@ package indirect enum TestValue: Sendable, Hashable {
 
     /// A name as the key of a table.
     package static func key(_ name: String) -> String {
-        let isBare = !name.isEmpty && name.utf8.allSatisfy { byte in
-            (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45 || byte == 95
-        }
+        let isBare =
+            !name.isEmpty
+            && name.utf8.allSatisfy { byte in
+                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45 || byte == 95
+            }
         return isBare ? name : tomlQuoted(name)
     }
 

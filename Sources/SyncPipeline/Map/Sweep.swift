@@ -126,7 +126,8 @@ struct Sweep: Sendable {
 
     /// What speaks against so many parts of those that were asked for being gone: then it may be the service, or the credential, and not they.
     func objection(toGone gone: Int, ofParts asked: Int) -> String? {
-        Double(gone) > max(smallest, configuration.maxFraction * Double(asked)) ? "max_fraction = \(configuration.maxFraction) of \(asked) parts" : nil
+        Double(gone) > max(smallest, configuration.maxFraction * Double(asked))
+            ? "max_fraction = \(configuration.maxFraction) of \(asked) parts" : nil
     }
 
     private func guardName(ripe: Int, known: Int, seen: Int) -> String? {

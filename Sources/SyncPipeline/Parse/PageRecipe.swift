@@ -81,7 +81,8 @@ struct PageRecipe: Sendable {
                 guard list.means(record) else { return }
                 count += 1
                 guard count <= limit else {
-                    throw SyncError.page("the page has more records than limits.max_records_per_page = \(limit), those of also counted; none of it was kept")
+                    throw SyncError.page(
+                        "the page has more records than limits.max_records_per_page = \(limit), those of also counted; none of it was kept")
                 }
                 try mapper.mention(record, in: list)
             }

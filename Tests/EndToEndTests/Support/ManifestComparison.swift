@@ -8,6 +8,8 @@ struct ManifestComparison {
     let entity: EntityConfiguration
     /// Of all streams whose records become this entity.
     let truths: [StreamTruth]
+    /// The attributes that records do not say.
+    let assigned: Set<String>
 
     private var records: [StreamTruth.Record] { truths.flatMap(\.records) }
     private var unknown: Set<String> { truths.reduce(into: []) { $0.formUnion($1.unknownFields) } }
@@ -64,7 +66,7 @@ struct ManifestComparison {
             if let first = keys.first, unknown.contains(first) { return false }
         }
         // What is the part's and not the record's is known where transformations have put it into the record.
-        return attribute.isRead || records.allSatisfy { member(like: attribute.name, of: $0.final) != nil }
+        return attribute.isRead && !assigned.contains(attribute.name) || records.allSatisfy { member(like: attribute.name, of: $0.final) != nil }
     }
 
     private func isInRecords(_ attribute: AttributeConfiguration) -> Bool {

@@ -242,7 +242,9 @@ struct ManifestTrial {
             guard let entity = configuration.model.entity(named: resource.entity) else { continue }
             // Several streams may be of one kind.
             let sharing = claims.filter { $0.value.entity == resource.entity }.keys
-            let comparison = ManifestComparison(entity: entity, truths: truths.filter { sharing.contains($0.name) })
+            let assigned = configuration.sources.flatMap(\.resources).filter { $0.entity == resource.entity }.flatMap(\.assigned)
+            let comparison = ManifestComparison(
+                entity: entity, truths: truths.filter { sharing.contains($0.name) }, assigned: Set(assigned.map(\.name)))
             let rows = try await shop.sql(comparison.query)
             if let complaint = try comparison.complaint(rows) { wrong[stream] = complaint }
         }

@@ -4,7 +4,8 @@ import Testing
 
 /// Pages of which more than one list is read.
 struct WholePageTests {
-    private static let text = #"{"data": [{"id": 1}, {"id": 2}], "included": [{"id": 7}, 5, {"id": 8}], "next": "abc", "meta": {"users": {"a": {"id": 9}}}}"#
+    private static let text =
+        #"{"data": [{"id": 1}, {"id": 2}], "included": [{"id": 7}, 5, {"id": 8}], "next": "abc", "meta": {"users": {"a": {"id": 9}}}}"#
     private static let plan = JSONFieldPlan([JSONField(key: "id")])
 
     private static func envelope(_ text: String = text, chunk: Int = .max, limits: JSONReaderLimits = JSONReaderLimits()) throws -> PageEnvelope {

@@ -50,11 +50,12 @@ import Testing
     }
 
     // In whichever order a table says both.
-    @Test(arguments: [
-        ("client_cert = \"/b.pem\"", "/b.pem", nil), ("client_key = \"/b.key\", client_cert = \"/b.pem\"", "/b.pem", "/b.key"),
-        ("client_cert = \"/b.pem\", client_key = \"/b.key\"", "/b.pem", "/b.key"), ("client_key = \"/b.key\"", "/a.pem", "/b.key"),
-        ("client_cert = \"\"", nil, nil), ("client_key = \"\"", "/a.pem", nil), ("ca = \"system\"", "/a.pem", "/a.key"),
-    ] as [(String, String?, String?)])
+    @Test(
+        arguments: [
+            ("client_cert = \"/b.pem\"", "/b.pem", nil), ("client_key = \"/b.key\", client_cert = \"/b.pem\"", "/b.pem", "/b.key"),
+            ("client_cert = \"/b.pem\", client_key = \"/b.key\"", "/b.pem", "/b.key"), ("client_key = \"/b.key\"", "/a.pem", "/b.key"),
+            ("client_cert = \"\"", nil, nil), ("client_key = \"\"", "/a.pem", nil), ("ca = \"system\"", "/a.pem", "/a.key"),
+        ] as [(String, String?, String?)])
     func aTableSaysAnotherCertificateOrNone(own: String, certificate: String?, key: String?) throws {
         let below = "tls = { client_cert = \"/a.pem\", client_key = \"/a.key\" }", secret = "client_secret = { credential = \"s\" }"
         let text = """

@@ -157,7 +157,8 @@ import Testing
             ),
             (
                 "kind = \"token\", path = \"$.a\", param = \"/at/token\", in = \"body\"",
-                "method = \"POST\"\njson = {}\npages = { kind = \"cursor\", path = \"$.b\", in = \"body\", param = \"/at\" }", "says which page is meant"
+                "method = \"POST\"\njson = {}\npages = { kind = \"cursor\", path = \"$.b\", in = \"body\", param = \"/at\" }",
+                "says which page is meant"
             ),
             (
                 "kind = \"token\", path = \"$.a\", param = \"key\"",

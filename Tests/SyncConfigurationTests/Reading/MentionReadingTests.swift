@@ -151,10 +151,19 @@ import Testing
             "write records = \"$.data.*\""
         ),
         ("[{ records = \"$.*\", entity = \"Person\", map_key = \"born\" }]", "also.1.map_key", "has the type date", "use string"),
-        ("[{ records = \"$.*\", entity = \"Person\", map_key = \"nobody\" }]", "also.1.map_key", "is not an attribute of \"Person\"", "known attributes"),
+        (
+            "[{ records = \"$.*\", entity = \"Person\", map_key = \"nobody\" }]", "also.1.map_key", "is not an attribute of \"Person\"",
+            "known attributes"
+        ),
         ("[{ records = \"$.a\", entity = \"Person\", where = \"x\" }]", "also.1.where", "expected a table", "or { … }"),
-        ("[{ records = \"$.a\", entity = \"Person\", where = { equals = 1 } }]", "also.1.where.path", "\"path\" is missing", "write path = \"$.type\""),
-        ("[{ records = \"$.a\", entity = \"Person\", where = { path = \"$.t\" } }]", "also.1.where.equals", "\"equals\" is missing", "write equals ="),
+        (
+            "[{ records = \"$.a\", entity = \"Person\", where = { equals = 1 } }]", "also.1.where.path", "\"path\" is missing",
+            "write path = \"$.type\""
+        ),
+        (
+            "[{ records = \"$.a\", entity = \"Person\", where = { path = \"$.t\" } }]", "also.1.where.equals", "\"equals\" is missing",
+            "write equals ="
+        ),
         (
             "[{ records = \"$.a\", entity = \"Person\", where = { path = \"$\", equals = 1 } }]", "also.1.where.path", "\"$\" is the whole object",
             "write path = \"$.type\""
@@ -163,7 +172,10 @@ import Testing
             "[{ records = \"$.a\", entity = \"Person\", where = { path = \"$.a[*]\", equals = 1 } }]", "also.1.where.path",
             "the wildcard \"*\" in a path is not in this version", "write a path"
         ),
-        ("[{ records = \"$.a\", entity = \"Person\", where = { path = \"$.t\", equals = [] } }]", "also.1.where.equals", "the list is empty", "write"),
+        (
+            "[{ records = \"$.a\", entity = \"Person\", where = { path = \"$.t\", equals = [] } }]", "also.1.where.equals", "the list is empty",
+            "write"
+        ),
         (
             "[{ records = \"$.data\", entity = \"Article\" }]", "also.1.records", "these are the resource's own records",
             "write where the other objects are"

@@ -294,7 +294,8 @@ import Testing
     // RFC 8705, 2: the certificate is the credential, and what was said of another one is no answer.
     @Test func aServiceThatRefusedACertificateIsAskedAtOnceWithAnother() async throws {
         let place = try await Place { _, number in
-            let text = number == 0 ? Fixture.response(#"{"error": "invalid_client"}"#, status: 401) : Fixture.response(#"{"access_token": "the-token"}"#)
+            let text =
+                number == 0 ? Fixture.response(#"{"error": "invalid_client"}"#, status: 401) : Fixture.response(#"{"access_token": "the-token"}"#)
             return [.send(text), .close]
         }
         let file = place.client.certificate + "-shown", pem = try String(contentsOfFile: place.client.certificate, encoding: .utf8)

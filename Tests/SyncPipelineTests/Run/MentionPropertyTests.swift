@@ -156,7 +156,8 @@ import Testing
             request.predicate = NSPredicate(format: "cisternDeletedAt == nil")
             return try worker.fetch(request).map { ticket in
                 let author = ticket.value(forKey: "author") as? NSManagedObject
-                return "ticket \(ticket.value(forKey: "id") ?? 0) \(ticket.value(forKey: "subject") ?? "nil") by \(author?.value(forKey: "id") ?? "nobody")"
+                return
+                    "ticket \(ticket.value(forKey: "id") ?? 0) \(ticket.value(forKey: "subject") ?? "nil") by \(author?.value(forKey: "id") ?? "nobody")"
             }.sorted()
         }
         return try await MentionTests.people(fixture) + tickets

@@ -118,7 +118,10 @@ extension MentionTests {
     // What was read under another list, or of a resource without one, says nothing of this one, whatever the server says of its page.
     @Test(arguments: [
         ("", "also = [{ records = \"$.users\", entity = \"Person\" }]", ["7 Ada nil", "8 Bo nil"]),
-        ("also = [{ records = \"$.none\", entity = \"Person\" }]", "also = [{ records = \"$.users\", entity = \"Person\" }]", ["7 Ada nil", "8 Bo nil"]),
+        (
+            "also = [{ records = \"$.none\", entity = \"Person\" }]", "also = [{ records = \"$.users\", entity = \"Person\" }]",
+            ["7 Ada nil", "8 Bo nil"]
+        ),
         (
             "also = [{ records = \"$.users\", entity = \"Person\", where = { path = \"$.kind\", equals = \"b\" } }]",
             "also = [{ records = \"$.users\", entity = \"Person\", where = { path = \"$.kind\", equals = \"a\" } }]", ["7 Ada nil", "8 Bo nil"]

@@ -27,7 +27,8 @@ extension PresetRunTests {
         let all = "updated_at:>='2000-01-01T00:00:00Z'"
         api.on(graphQL, sending: [orders, all], list(order(1, "2024-12-29T10:00:00Z"), next: "c1"))
         api.on(graphQL, sending: [orders, all, #""after":"c1""#], list(order(2, "2024-12-30T10:00:00Z")))
-        let fixture = try await api.fixture("shopify", "auth.value = { credential = \"t\" }\nretry.attempts = 1\nresources = [\"orders\"]", with: "shop = \"acme\"")
+        let fixture = try await api.fixture(
+            "shopify", "auth.value = { credential = \"t\" }\nretry.attempts = 1\nresources = [\"orders\"]", with: "shop = \"acme\"")
         let first = try await fixture.sync("shopify/orders")
         #expect(first.isComplete && first.pages == 2 && first.counts.inserted == 2, "\(first)")
         #expect(fixture.transport.requests.first?.headers["X-Shopify-Access-Token"] == ["secret"])

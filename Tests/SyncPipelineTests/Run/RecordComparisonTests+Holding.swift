@@ -295,7 +295,8 @@ extension RecordComparisonTests {
             [entity.Team.attributes]
             id = { type = "int64", optional = false }
             """,
-        badges(reads: ", read = false").replacing("path = \"/people\"", with: "path = \"/people\"\nalso = [{ records = \"$.x\", entity = \"Badge\" }]"),
+        badges(reads: ", read = false").replacing(
+            "path = \"/people\"", with: "path = \"/people\"\nalso = [{ records = \"$.x\", entity = \"Badge\" }]"),
     ]) func recordsThatHoldWhatOthersWriteAreAllRead(configuration: String) async throws {
         #expect(try await readsTheSame(configuration))
     }

@@ -56,7 +56,8 @@ extension Assembly {
         let deletion = resource.deletion, statuses = deletion.goneStatuses, key = deletion.detect == .goneStatus ? "detect" : "statuses"
         if deletion.statuses != nil, statuses.isEmpty {
             complain(
-                "statuses", "\"statuses\" belongs to detect = \"gone-status\", \"snapshot\" or \"field\", but detect is \"\(deletion.detect.rawValue)\"",
+                "statuses",
+                "\"statuses\" belongs to detect = \"gone-status\", \"snapshot\" or \"field\", but detect is \"\(deletion.detect.rawValue)\"",
                 "remove it, or change detect")
         }
         guard let first = statuses.first else { return }

@@ -107,7 +107,8 @@ extension Assembly {
         let names = Set(resource.assigned.map(\.name))
         if let name = entity.key.first(where: { names.contains($0) && $0 != mention.mapKey }) {
             complain(
-                "entity", "\(name) is of the key of \"\(entity.name)\" and is set of the resource's own records, so nothing says which object is meant",
+                "entity",
+                "\(name) is of the key of \"\(entity.name)\" and is set of the resource's own records, so nothing says which object is meant",
                 "remove it, or make a key of what the objects say")
         } else if let name = mention.mapKey, names.contains(name) {
             complain("map_key", "\(name) is in set as well", "remove it from one of them")

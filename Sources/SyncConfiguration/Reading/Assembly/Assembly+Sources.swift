@@ -157,7 +157,8 @@ extension Assembly {
         let incremental = overlay("incremental", layers.dropFirst())
         let (incrementalTable, incrementalOrigins) = resolve(IncrementalTable.self, [incremental])
         resource.incremental = incrementalTable.configuration(
-            incremental, incrementalOrigins, of: resource, needsListings: resource.deletion.detect == .snapshot || resource.pagination.kind.isCounted, complaints)
+            incremental, incrementalOrigins, of: resource, needsListings: resource.deletion.detect == .snapshot || resource.pagination.kind.isCounted,
+            complaints)
         checkToken(of: resource, values.format, incremental)
         if resource.incremental != nil {
             settings += self.settings(

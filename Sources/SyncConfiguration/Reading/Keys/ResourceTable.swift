@@ -79,7 +79,8 @@ struct ResourceTable: ConfigurationTable {
         ]
         return own + judging
             + Key.structural(
-                "also", "schedule", "http", "tls", "retry", "limits", "parse", "schema", "deletion", "auth", "pages", "for_each", "incremental", "csv")
+                "also", "schedule", "http", "tls", "retry", "limits", "parse", "schema", "deletion", "auth", "pages", "for_each", "incremental", "csv"
+            )
             + Key.later("rate", "breaker")
     }
 

@@ -13,7 +13,8 @@ struct TokenCheck {
         if table["path"] == nil, table["header"] == nil {
             complain(
                 "path", "kind = \"token\" needs path or header",
-                "write path = \"$.nextSyncToken\" and param = \"syncToken\", or path = \"$['@odata.deltaLink']\" where the last page holds an address")
+                "write path = \"$.nextSyncToken\" and param = \"syncToken\", or path = \"$['@odata.deltaLink']\" where the last page holds an address"
+            )
         }
         if table["param"] == nil, table["header"] != nil {
             complain("param", "a token in a header needs param", "write param = \"…\", what carries it in the next request")

@@ -29,6 +29,8 @@ extension PageFacts {
     mutating func renewToken(_ token: DeltaToken, by page: UnmodifiedPage, _ settings: FetchSettings) {
         guard let header = token.header else { return take(self.token, as: token, from: page.address, settings) }
         // A 304 may leave out what it would repeat.
-        if page.evidence != .status || !page.headers[header].isEmpty { take(page.headers.first(name: header), as: token, from: page.address, settings) }
+        if page.evidence != .status || !page.headers[header].isEmpty {
+            take(page.headers.first(name: header), as: token, from: page.address, settings)
+        }
     }
 }

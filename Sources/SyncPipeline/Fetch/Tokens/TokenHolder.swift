@@ -1,8 +1,8 @@
 import Foundation
 import Secrets
 import SyncConfiguration
-import Synchronization
 import SyncReports
+import Synchronization
 
 /// Holds one token, and fetches the next when it is needed: once, however many need it.
 final class TokenHolder: Sendable {

@@ -14,6 +14,7 @@ public final class ManifestAPI: Sendable {
 
     private struct State: Sendable {
         var streams: [StreamRecords]
+        /// By path; streams may say other things of one of them.
         var services: [String: TokenService]
         /// By method and path, for those without marks; and those with marks.
         var endpoints: [String: [Endpoint]] = [:]
@@ -53,8 +54,9 @@ public final class ManifestAPI: Sendable {
         let referenced = Self.referencedFields(ordered)
         var services: [String: TokenService] = [:]
         for stream in ordered {
-            for case .token(let authenticator, _, _) in AuthenticationWay.all(stream.authenticator, scope) where services[authenticator.json] == nil {
-                services[authenticator.json] = try TokenService(authenticator, scope)
+            for case .token(let authenticator, _, _) in AuthenticationWay.all(stream.authenticator, scope) {
+                guard let service = try TokenService(authenticator, scope), services[service.path] == nil else { continue }
+                services[service.path] = service
             }
         }
         var records: [StreamRecords] = []
@@ -228,10 +230,9 @@ public final class ManifestAPI: Sendable {
 
     private func answer(_ request: APIRequest, _ state: inout State) throws(RequestFault) -> APIResponse {
         let reading = RequestReading(request)
-        for (key, service) in state.services where service.path == reading.path {
-            var service = service
+        if var service = state.services[reading.path] {
             let answer = try service.issue(reading, scope)
-            state.services[key] = service
+            state.services[reading.path] = service
             return APIResponse(200, answer)
         }
         var candidates = state.endpoints["\(reading.method) \(reading.path)"] ?? []
@@ -270,8 +271,8 @@ public final class ManifestAPI: Sendable {
             case .fixed(let place, let text):
                 if let found = try reading.take(place), found == text { isGood = true }
             case .token(let declared, let place, let prefix):
-                guard let found = try reading.take(place), found.hasPrefix(prefix) else { continue }
-                switch state.services[declared.json]?.check(String(found.dropFirst(prefix.count)), at: reading.path) {
+                guard let found = try reading.take(place), found.hasPrefix(prefix), let service = try? TokenService(declared, scope) else { continue }
+                switch state.services[service.path]?.check(String(found.dropFirst(prefix.count)), at: reading.path) {
                 case .good?: isGood = true
                 case .ended?: fault = RequestFault("the token has ended", status: 401, isExpected: true)
                 case .unknown?, nil: break

@@ -35,6 +35,9 @@ public struct StreamFacts: Sendable {
         return groups
     }
 
+    /// Whether a part of it is code, which nobody can act out.
+    public var isCode: Bool { word("records") == "custom" }
+
     /// A trait that is one word; empty where it is not said.
     func word(_ name: String) -> String { traits[name]?.text ?? "" }
 

@@ -59,7 +59,8 @@ import Testing
     // There may have been another one.
     @Test func membersWithoutAnEndOfTheirOwnAreRefused() async throws {
         let packed = Fixture.gzip(Array("{\"id\": 1}\n".utf8)) + Fixture.gzip(Array("{\"id\": 2}\n".utf8)), lines = "format = \"ndjson\""
-        let encoded: HTTPHeaders = ["Content-Type": "text/plain", "Content-Encoding": "gzip"], file: HTTPHeaders = ["Content-Type": "application/gzip"]
+        let encoded: HTTPHeaders = ["Content-Type": "text/plain", "Content-Encoding": "gzip"],
+            file: HTTPHeaders = ["Content-Type": "application/gzip"]
         for (headers, lines) in [(encoded, lines), (file, lines + "\nunpack = \"gzip\"")] {
             #expect(try await fetch(answer(packed, headers), lines).outcome.error?.kind == .malformed, "\(headers)")
             var announced = headers

@@ -9,6 +9,7 @@ extension RecordMapper {
             let key = try entity.key(of: record, constants: constants)
             records.refuse(place)
             gone.insert(key)
+            recordKeys?.insert(key)
             deletions += 1
             try countObjects(1)
         } catch let problem as ConversionProblem {

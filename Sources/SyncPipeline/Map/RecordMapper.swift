@@ -47,7 +47,7 @@ final class RecordMapper {
     /// The keys of records that were set aside.
     private var rejectedKeys: Set<UniqueKey> = []
     /// The keys of the others; nil: nobody asks for them.
-    private(set) var recordKeys: Set<UniqueKey>?
+    var recordKeys: Set<UniqueKey>?
     var objects = 0
     /// Complete rows that short forms inside other records have changed since their own record was read, by entity.
     private(set) var overwritten: [String: Set<Int64>] = [:]

@@ -129,6 +129,11 @@ final class ListingRun: Sendable {
             var state = try RunState.load(scope: scope, entity: resource.entity, in: worker)
             if let entity = prepared.mapping.entities[resource.entity], entity.deletionSign != nil {
                 state.hasGone = try GoneRows.areThere(of: scope, entity: entity.name, in: worker)
+                if state.hasGone, state.fingerprint != fingerprint {
+                    // Other rules said so. Pages that say it under these are read once more.
+                    try GoneRows.forget(of: scope, entity: entity.name, in: worker)
+                    try worker.save()
+                }
             }
             let step = try firstStep(increment(state, now, acceptsDeletes: acceptsDeletes), now)
             let stored = try (step.listing.pagination?.request.key).map { ($0, try storedRequest($0, in: worker)) }
@@ -304,7 +309,11 @@ final class ListingRun: Sendable {
         }
         var facts = parsed.facts
         // Some services send null for an empty list. If rows were listed before, it does not prove that they are gone.
-        if facts.isNull, try await !hasListedRows() { facts.isNull = false }
+        if facts.isNull {
+            // Of what has changed it is not asked whether anything is gone.
+            let hasRows = try await hasListedRows()
+            if tally.isIncrement || !hasRows { facts.isNull = false }
+        }
         return facts
     }
 

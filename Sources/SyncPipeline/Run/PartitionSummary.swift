@@ -32,6 +32,8 @@ struct PartitionSummary: Sendable {
     private var partsCaughtUp = 0
     /// How many were tried, those that cannot be asked for included.
     private(set) var tried = 0
+    /// How many have been answered with a page.
+    private(set) var answered = 0
     /// What went wrong with parts: how many, and the first of it.
     private var failures = Troubles()
     /// Parts that the server says are not there.
@@ -63,6 +65,7 @@ struct PartitionSummary: Sendable {
         let report = conclusion.report
         read += 1
         tried += 1
+        if report.pages > 0 { answered += 1 }
         pages += report.pages
         notModified += report.notModifiedPages
         bytes += report.bytes

@@ -195,7 +195,7 @@ final class SyncRun: Sendable {
     /// Concludes from parts being gone, once it is known of how many that was said.
     private func conclude(_ gone: [GonePart], _ summary: inout PartitionSummary, acceptsDeletes: Bool) async {
         if summary.outcome == .cancelled || progress.mustStop { return }
-        let objection = Sweep(configuration: resource.deletion).objection(toGone: gone.count, ofParts: summary.tried + gone.count)
+        let objection = Sweep(configuration: resource.deletion).objection(toGone: gone.count, ofParts: summary.answered + gone.count)
         for (partition, listing) in gone {
             summary.take(await listing.concludeGone(objection: objection, acceptsDeletes: acceptsDeletes), of: partition)
         }

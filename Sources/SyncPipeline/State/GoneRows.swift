@@ -33,6 +33,11 @@ enum GoneRows {
         try StoredKeys.keys(.gone, of: scope, page: entity, in: worker)?.isEmpty == false
     }
 
+    /// Forgets them, and not what pages say.
+    static func forget(of scope: ResourceScope, entity: String, in worker: NSManagedObjectContext) throws {
+        try StoredKeys.set(nil, .gone, of: scope, page: entity, in: worker)
+    }
+
     /// Those of an entity among what is stored of a resource.
     static func load(of entity: String, among stored: [StoredKeys.Entry]) -> KeyRuns {
         stored.reduce(into: KeyCollector()) { gone, entry in

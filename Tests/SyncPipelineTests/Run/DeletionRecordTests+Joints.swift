@@ -231,4 +231,40 @@ extension DeletionRecordTests {
         #expect(known.count > 5)
         try await fixture.end()
     }
+
+    // A rule that was wrong takes everything for gone, and that is held. The first run under the right one reads one page of two.
+    @Test func whatAnotherRuleTookForGoneIsNotRemoved() async throws {
+        let pages = "pages = { kind = \"page\", size_param = \"\" }"
+        func set(_ more: String) {
+            api.set("/people?page=1", "[{\"id\": 1\(more)}, {\"id\": 2\(more)}]")
+            api.set("/people?page=2", "[{\"id\": 3\(more)}]")
+            api.set("/people?page=3", "[]")
+        }
+        let wrong = Self.people("path = \"$.state\", max_count = 1", pages)
+        let fixture = try await api.fixture(wrong)
+        set("")
+        try await fixture.sync("api/people")
+        set(", \"state\": \"active\"")
+        #expect(try await fixture.sync("api/people").counts.deleted == 0)
+        let right = Self.people("path = \"$.state\", equals = \"removed\", max_count = 1", pages)
+        try await fixture.pipeline.reload(try PipelineFixture.configuration(right))
+        api.set("/people?page=2", "", status: 500)
+        #expect(try await fixture.sync("api/people").outcome == .failed)
+        #expect(try await fixture.live() == ["1", "2", "3"])
+        set(", \"state\": \"active\"")
+        #expect(try await fixture.sync("api/people").counts.deleted == 0)
+        #expect(try await fixture.live() == ["1", "2", "3"])
+        try await fixture.end()
+    }
+
+    // What a record says of its object counts, whoever mentions that beside it.
+    @Test func aMentionTakesNoDeletionBack() async throws {
+        let fixture = try await api.fixture(Self.people("path = \"$.deleted\"", "records = \"$.items\"\nalso = [{ records = \"$.included\", entity = \"Person\" }]"))
+        api.set("/people", #"{"items": [{"id": 1}, {"id": 2}], "included": []}"#)
+        try await fixture.sync("api/people")
+        api.set("/people", #"{"items": [{"id": 2, "deleted": true}], "included": [{"id": 2, "name": "x"}]}"#)
+        #expect(try await fixture.sync("api/people").counts.deleted == 1)
+        #expect(try await fixture.live() == ["1"])
+        try await fixture.end()
+    }
 }

@@ -28,6 +28,22 @@ import Testing
     func missing(_ fixture: PipelineFixture) -> [String] {
         fixture.events.compactMap { if case .tokenMissing(_, _, let reason) = $0 { reason } else { nil } }
     }
+    // Nothing has changed, and null says so: the run comes to its end, and its token counts.
+    @Test func nullIsNothingThatHasChanged() async throws {
+        let api = ScriptedAPI()
+        let fixture = try await api.fixture(
+            ScriptedAPI.configuration(
+                ScriptedAPI.resource(
+                    "people", of: "Person", "records = \"$.items\"\nincremental = { kind = \"token\", path = \"$.token\", param = \"token\" }")))
+        api.set("/people", #"{"items": [{"id": 1}], "token": "t1"}"#)
+        api.set("/people?token=t1", #"{"items": null, "token": "t2"}"#)
+        api.set("/people?token=t2", #"{"items": [{"id": 2}], "token": "t3"}"#)
+        try await fixture.sync("api/people")
+        #expect(try await fixture.sync("api/people").outcome == .succeeded)
+        try await fixture.sync("api/people")
+        #expect(try await fixture.live() == ["1", "2"])
+        try await fixture.end()
+    }
 
     @Test func aRunBeginsWhereTheLinkOfTheOneBeforeLeads() async throws {
         for id in 1...3 { api.put(id) }

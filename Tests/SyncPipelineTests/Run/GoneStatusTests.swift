@@ -21,6 +21,23 @@ import Testing
     private func set(_ part: String, _ body: String) { api.set("/\(part)/people", body, etag: "\"\(BodyDigest(of: body))\"") }
     private func lose(_ part: String, status: Int = 404) { api.set("/\(part)/people", "", status: status) }
 
+    // A few parts had rows, and now nothing is where anything was: that is no news of these parts.
+    @Test func aServerThatHasNothingAnyMoreHasLostNoPart() async throws {
+        let names = (1...60).map { "p\($0)" }, values = names.map { "\"\($0)\"" }.joined(separator: ", ")
+        let toml = Self.parts("a").replacing("[\"a\"]", with: "[\(values)]")
+        let fixture = try await api.fixture(toml)
+        for (number, name) in names.enumerated() { set(name, number < 5 ? "[{\"id\": \(number)}]" : "[]") }
+        try await fixture.sync("api/people")
+        for name in names { lose(name) }
+        for _ in 1...3 { try await fixture.sync("api/people") }
+        #expect(try await fixture.live() == ["0", "1", "2", "3", "4"])
+        // Where the others answer it is.
+        for name in names.dropFirst(5) { set(name, "[]") }
+        try await fixture.sync("api/people")
+        #expect(try await fixture.live() == [])
+        try await fixture.end()
+    }
+
     @Test func aPartThatIsGoneLosesItsRows() async throws {
         let fixture = try await api.fixture(Self.parts("a", "b", "c"))
         set("a", #"[{"id": 1}, {"id": 2}]"#)

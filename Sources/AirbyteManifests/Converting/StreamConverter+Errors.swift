@@ -173,8 +173,10 @@ extension StreamConverter {
     }
 
     /// The statuses of answers that are in use.
-    private static let registered: [Int] =
-        Array(200...208) + [226] + Array(400...418) + Array(421...426) + [428, 429, 431, 451] + Array(500...508) + [510, 511] + Array(520...530)
+    private static let registered: [Int] = {
+        let ranges: [ClosedRange<Int>] = [200...208, 226...226, 400...418, 421...426, 428...429, 431...431, 451...451, 500...508, 510...511, 520...530]
+        return ranges.flatMap { Array($0) }
+    }()
 
     /// A test of an answer as the table of a condition.
     private func answerTable(_ test: Comparison) throws -> TOMLTable {

@@ -85,6 +85,26 @@ import Testing
         #expect(try manifest.converted().findings.map(\.key).sorted() == ["AddFields._synced", "RemoveFields"])
     }
 
+    @Test func theLastTransformationOfAFieldCounts() throws {
+        let remove = "{ type: RemoveFields, field_pointers: [[name]] }"
+        let copy = "{ type: AddFields, fields: [{ path: [name], value: \"{{ record.title }}\" }] }"
+        let set = "{ type: AddFields, fields: [{ path: [name], value: x }] }"
+        let copied = "name = { path = \"$.title\", type = \"string\" }", assigned = "set = { name = \"x\" }"
+        for (transformations, wanted) in [
+            ([remove, copy], [copied]), ([copy, remove], []), ([set, remove], []), ([remove, set], [assigned]), ([set, copy], [copied]),
+            ([copy, set], [assigned]), ([copy, remove, copy], [copied]),
+        ] {
+            var manifest = ManifestText()
+            manifest.stream = "transformations: [\(transformations.joined(separator: ", "))]"
+            let lines = try manifest.lines()
+            #expect([copied, assigned].filter(lines.contains) == wanted, "\(transformations)")
+            if wanted.isEmpty { #expect(!lines.contains { $0.hasPrefix("name = {") }, "\(transformations)") }
+        }
+        var manifest = ManifestText()
+        manifest.stream = "transformations: [\(remove), { type: AddFields, fields: [{ path: [title], value: \"{{ record.name }}\" }] }]"
+        #expect(try manifest.refusals().map(\.key) == ["AddFields"])
+    }
+
     @Test func whatIsFlattenedIsLookedForInside() throws {
         var manifest = ManifestText()
         manifest.stream = "transformations: [{ type: DpathFlattenFields, field_path: [attributes] }]"

@@ -140,6 +140,32 @@ import Testing
         #expect(try manifest.converted().findings == [])
     }
 
+    @Test func aFilterAsksForWhatIsThereBeforeTransformationsUnlessTheManifestSaysOtherwise() throws {
+        var manifest = ManifestText()
+        let filter = "record_filter: { type: RecordFilter, condition: \"{{ record.status == 'open' }}\" }"
+        let copy = "{ type: AddFields, fields: [{ path: [status], value: \"{{ record.state }}\" }] }"
+        let set = "{ type: AddFields, fields: [{ path: [status], value: open }] }"
+        let remove = "{ type: RemoveFields, field_pointers: [[status]] }"
+        let flatten = "{ type: DpathFlattenFields, field_path: [attributes] }"
+        for transformation in [copy, set, remove, flatten] {
+            manifest.stream = "transformations: [\(transformation)]"
+            for more in ["", "\ntransform_before_filtering: false"] {
+                manifest.selector = filter + more
+                #expect(try manifest.lines().contains("filter = [{ path = \"$.status\", equals = \"open\" }]"), "\(transformation)")
+            }
+            manifest.selector = filter + "\ntransform_before_filtering: true"
+            if transformation == copy {
+                #expect(try manifest.lines().contains("filter = [{ path = \"$.state\", equals = \"open\" }]"))
+            } else {
+                #expect(try manifest.refusals().map(\.key) == ["record_filter.condition"], "\(transformation)")
+            }
+        }
+        manifest.schema = "{ id: { type: string }, status: { type: boolean } }"
+        manifest.stream = "transformations: [\(copy)]"
+        manifest.selector = "record_filter: { type: RecordFilter, condition: \"{{ record.status }}\" }"
+        #expect(try manifest.refusals().map(\.key) == ["record_filter.condition"])
+    }
+
     @Test(arguments: ["{ type: XmlDecoder }", "{ type: CustomDecoder, class_name: a.B }", "{ type: GzipDecoder, decoder: { type: GzipDecoder } }"])
     func otherFormatsLeaveTheStreamOut(_ decoder: String) throws {
         var manifest = ManifestText()

@@ -21,8 +21,9 @@ extension StreamConverter {
         if draft.extras["format"] == nil { draft.records = try records(extractor) }
         if let filter = try selector.component("record_filter", "RecordFilter") {
             // Where a program filters what it was sent anyway, transformations come first unless the manifest says otherwise.
-            let isAfter = try selector.value("transform_before_filtering").map(\.isTruthy) ?? increment?.component.flag("is_client_side_incremental")
-            try convertFilter(filter, isAfterTransformations: isAfter ?? false)
+            let isFilteredHere = try increment?.component.flag("is_client_side_incremental") ?? false
+            let said = try selector.value("transform_before_filtering")
+            try convertFilter(filter, isAfterTransformations: said?.isTruthy ?? isFilteredHere)
         }
     }
 
@@ -97,7 +98,7 @@ extension StreamConverter {
             if !isAfterTransformations, test.test == .truth, isTransformed(names[0]) {
                 throw Unsayable("of what type the field is before the transformations is not known")
             }
-            let path = isAfterTransformations ? try transformedPath(of: names) : JSONPath(keys: names)
+            let path = try isAfterTransformations ? transformedPath(of: names) : JSONPath(keys: names)
             draft.filter = .array([.table(try recordTable(test, names, at: path.description))])
         }
     }

@@ -118,8 +118,8 @@ public struct SampleOrigin: Sendable {
         let plain = String(name.lowercased().filter { $0.isLetter || $0.isNumber })
         if named.contains(plain) { return true }
         // A place in a listing, or what it is sorted by, has such a name, too.
-        if places.contains(where: plain.hasSuffix) { return false }
-        return endings.contains(where: plain.hasSuffix)
+        if places.contains(where: { plain.hasSuffix($0) }) { return false }
+        return endings.contains { plain.hasSuffix($0) }
     }
 
     private static let named: Set<String> = [

@@ -90,14 +90,15 @@ import Testing
         let copy = "{ type: AddFields, fields: [{ path: [name], value: \"{{ record.title }}\" }] }"
         let set = "{ type: AddFields, fields: [{ path: [name], value: x }] }"
         let copied = "name = { path = \"$.title\", type = \"string\" }", assigned = "set = { name = \"x\" }"
-        for (transformations, wanted) in [
+        let cases: [(transformations: [String], wanted: [String])] = [
             ([remove, copy], [copied]), ([copy, remove], []), ([set, remove], []), ([remove, set], [assigned]), ([set, copy], [copied]),
             ([copy, set], [assigned]), ([copy, remove, copy], [copied]),
-        ] {
+        ]
+        for (transformations, wanted) in cases {
             var manifest = ManifestText()
             manifest.stream = "transformations: [\(transformations.joined(separator: ", "))]"
             let lines = try manifest.lines()
-            #expect([copied, assigned].filter(lines.contains) == wanted, "\(transformations)")
+            #expect([copied, assigned].filter { lines.contains($0) } == wanted, "\(transformations)")
             if wanted.isEmpty { #expect(!lines.contains { $0.hasPrefix("name = {") }, "\(transformations)") }
         }
         var manifest = ManifestText()

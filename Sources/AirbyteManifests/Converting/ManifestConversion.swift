@@ -180,13 +180,15 @@ final class ManifestConversion {
     }
 
     /// What the credential is called for something that the manifest writes out, and a configuration does not.
-    func credential(holding text: String, _ key: String) -> String {
+    ///
+    /// - Parameter line: where it stands. The text itself is told nowhere: it may be a secret.
+    func credential(holding text: String, _ key: String, line: Int) -> String {
         let path = ["=", key, text]
         if let known = secrets[path] { return known }
         let taken = Set(credentials.map(\.name))
         let name = Names.free(Names.credential(source, [key])) { !taken.contains($0) }
         secrets[path] = name
-        credentials.append(.init(name: name, field: "", holds: "the text \"\(ManifestValue.shortened(text, limit: 60))\", as the manifest has it"))
+        credentials.append(.init(name: name, field: "", holds: "the text in line \(line) of the manifest"))
         return name
     }
 }

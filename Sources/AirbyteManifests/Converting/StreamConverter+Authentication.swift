@@ -39,7 +39,7 @@ extension StreamConverter {
         case .secret(let path, let prefix, let suffix):
             guard suffix.isEmpty else { throw Unsayable("\(key): a text after a secret cannot be said") }
             return (prefix, .credential(context.credential(path)))
-        case .text(let text): return ("", .credential(context.credential(holding: text, key)))
+        case .text(let text): return ("", .credential(context.credential(holding: text, key, line: value.line)))
         case .absent: throw Unsayable("\(key) has no value")
         }
     }
@@ -120,6 +120,12 @@ extension StreamConverter {
         for key in ["client_id", "client_secret", "refresh_token", "grant_type"] {
             guard let value = try component.value("\(key)_name"), value.isTruthy, try constant(value, in: component) != key else { continue }
             throw Unsayable("\(key)_name: the field cannot be called otherwise than \(key)")
+        }
+        // Where a new one comes under another name, it would be lost, and the next run could not log in.
+        if let updater = try component.value("refresh_token_updater")?.mapping, let value = updater["refresh_token_name"],
+            let name = value.text, !name.isEmpty, name != "refresh_token"
+        {
+            throw Unsayable("refresh_token_name: an answer cannot call a new refresh token otherwise than refresh_token")
         }
         guard let endpoint = try component.value("token_refresh_endpoint") else {
             throw Unsayable("without token_refresh_endpoint no token can be fetched")

@@ -7,11 +7,16 @@ extension StreamConverter {
 
     /// What the filters of a handler come to.
     private struct Verdicts {
-        var claimed: Set<Int> = []
+        /// The action of the first filter that names a status.
+        var claimed: [Int: String] = [:]
         var empty: Set<Int> = []
         var success: Set<Int> = [200]
         var retried = StreamConverter.retried
         var conditions: [String: [TOMLValue]] = [:]
+        /// What the conditions so far are about, by their keys.
+        var statuses: [String: Set<Int>] = [:]
+        /// A condition to ask again could not be said: such answers are judged by what comes after it.
+        var isRetryUnsaid = false
     }
 
     func convertErrors(of requester: Component) throws {
@@ -53,8 +58,13 @@ extension StreamConverter {
         expect(filter, handled: ["action", "http_codes", "error_message", "error_message_contains", "predicate", "failure_type"])
         // Without an action it is only about a message.
         guard let value = try filter.value("action"), let action = value.text?.uppercased() else { return }
+        // The first filter that fits decides. What was to be asked for again must not count as empty because its condition cannot be said.
+        if action == "IGNORE", verdicts.isRetryUnsaid {
+            throw Unsayable("an earlier filter asks again on a condition that cannot be said, and what it is about would be ignored")
+        }
         for code in try filter.value("http_codes")?.list ?? [] {
-            guard let status = Int(code.scalar ?? ""), verdicts.claimed.insert(status).inserted else { continue }
+            guard let status = Int(code.scalar ?? ""), verdicts.claimed[status] == nil else { continue }
+            verdicts.claimed[status] = action
             try take(status, action, code, &verdicts)
         }
         guard let key = Self.conditions[action] else {
@@ -63,11 +73,10 @@ extension StreamConverter {
             return
         }
         if let text = try filter.value("error_message_contains"), text.isTruthy {
-            verdicts.conditions[key, default: []].append(
-                Self.condition(key, TOMLTable([("contains", .text(try constant(text, in: filter)))])))
+            try takeText(text, action, key, in: filter, &verdicts)
         }
         if let predicate = try filter.value("predicate"), predicate.isTruthy {
-            try takePredicate(predicate, key, in: filter, &verdicts)
+            try takePredicate(predicate, action, key, in: filter, &verdicts)
         }
     }
 
@@ -100,23 +109,74 @@ extension StreamConverter {
         }
     }
 
-    private func takePredicate(_ value: ManifestValue, _ key: String, in filter: Component, _ verdicts: inout Verdicts) throws {
-        do {
-            guard let text = value.text, let expression = try Evaluator.expression(text) else { throw Unsayable("a condition was expected") }
-            var tables: [TOMLValue] = []
-            for test in try evaluator(for: filter).alternatives(expression) { tables.append(Self.condition(key, try answerTable(test))) }
-            verdicts.conditions[key, default: []] += tables
-        } catch let error as Unsayable where key != "fail_if" {
-            findings.remark("response_filters.predicate", value, "\(error.reason); such an answer is judged by its status")
-        }
+    /// A text of an error's message. The whole body is searched here, and a record of a success may have the text in it.
+    private func takeText(_ value: ManifestValue, _ action: String, _ key: String, in filter: Component, _ verdicts: inout Verdicts) throws {
+        let table = TOMLTable([("contains", .text(try constant(value, in: filter)))])
+        let isIgnored = key == "ignore_if"
+        try add(table, key, action, classes: isIgnored ? [4] : [4, 5], &verdicts)
+        findings.remark(
+            "response_filters.error_message_contains", value,
+            "it is looked for in all that an answer with a status of \(isIgnored ? "4xx" : "4xx or 5xx") says, and not in successes")
     }
 
-    /// An answer that is ignored need not be a success, which it is here unless something else is said.
-    private static func condition(_ key: String, _ table: TOMLTable) -> TOMLValue {
-        guard key == "ignore_if" else { return .table(table) }
-        let statuses: [(String, TOMLValue)] = [("status", .array([.text("2xx"), .text("4xx")]))]
-        return .table(TOMLTable(statuses + table.entries.map { ($0.key, $0.value) }))
+    private func takePredicate(_ value: ManifestValue, _ action: String, _ key: String, in filter: Component, _ verdicts: inout Verdicts) throws {
+        var tables: [TOMLTable] = []
+        do {
+            guard let text = value.text, let expression = try Evaluator.expression(text) else { throw Unsayable("a condition was expected") }
+            for test in try evaluator(for: filter).alternatives(expression) { tables.append(try answerTable(test)) }
+        } catch let error as Unsayable where key != "fail_if" {
+            if key != "ignore_if" { verdicts.isRetryUnsaid = true }
+            return findings.remark("response_filters.predicate", value, "\(error.reason); such an answer is judged by its status")
+        }
+        for table in tables { try add(table, key, action, classes: key == "ignore_if" ? [2, 4] : [2, 4, 5], &verdicts) }
     }
+
+    /// In which order the program asks whether conditions hold, whatever their order in the manifest is.
+    private static let order = ["rate_limited_if", "retry_if", "ignore_if", "fail_if"]
+
+    /// Adds a condition on answers that no earlier filter has another action for.
+    ///
+    /// - Parameter classes: the first digits of the statuses that it is about.
+    /// - Throws: `Unsayable` if an earlier condition would come after it here.
+    private func add(_ table: TOMLTable, _ key: String, _ action: String, classes: [Int], _ verdicts: inout Verdicts) throws {
+        let others = Set(verdicts.claimed.filter { $0.value != action }.keys)
+        var words: [TOMLValue] = []
+        var statuses: Set<Int> = []
+        var isWhole = true
+        for digit in classes {
+            var all = Set(digit * 100...digit * 100 + 99)
+            // The program takes none of these for an answer without records.
+            if key == "ignore_if" { all.subtract([401, 407, 408, 429]) }
+            if all.isDisjoint(with: others) {
+                words.append(.text("\(digit)xx"))
+                statuses.formUnion(all)
+            } else {
+                // An answer whose status nobody has heard of is judged by that.
+                let left = Self.registered.filter { all.contains($0) && !others.contains($0) }
+                words += left.map { .integer($0) }
+                statuses.formUnion(left)
+                isWhole = false
+            }
+        }
+        // Earlier filters have them all.
+        guard !statuses.isEmpty else { return }
+        let later = Self.order.drop { $0 != key }.dropFirst()
+        if let earlier = later.first(where: { verdicts.statuses[$0]?.isDisjoint(with: statuses) == false }) {
+            throw Unsayable("an earlier filter may be about the same answers, and here \(key) comes before \(earlier)")
+        }
+        verdicts.statuses[key, default: []].formUnion(statuses)
+        // Without statuses, a condition to ask again is about all of them.
+        let isSaid = isWhole && classes == [2, 4, 5] && key != "fail_if"
+        var result = TOMLTable(isSaid ? [] : [("status", .array(words))])
+        for entry in table.entries { result[entry.key] = entry.value }
+        verdicts.conditions[key, default: []].append(.table(result))
+    }
+
+    /// The statuses of answers that are in use.
+    private static let registered: [Int] = {
+        let ranges: [ClosedRange<Int>] = [200...208, 226...226, 400...418, 421...426, 428...429, 431...431, 451...451, 500...508, 510...511, 520...530]
+        return ranges.flatMap { Array($0) }
+    }()
 
     /// A test of an answer as the table of a condition.
     private func answerTable(_ test: Comparison) throws -> TOMLTable {

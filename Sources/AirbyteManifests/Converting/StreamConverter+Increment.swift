@@ -62,10 +62,10 @@ extension StreamConverter {
         try inject("start_time_option", "since", of: component, &table, isSaid: &plan.saysSince)
         try inject("end_time_option", "until", of: component, &table, isSaid: &plan.saysUntil)
         if !plan.saysSince, !plan.saysUntil {
+            // Connectors drop what is newer than a fixed end.
+            try convertEnd(of: component, plan)
             if try component.flag("is_data_feed") {
-                table["request_format"] = nil
-                table["order"] = .text("desc")
-                draft.incremental = table
+                try convertFeed(component, table)
             } else {
                 findings.remark(
                     "incremental_sync", named(component),
@@ -76,11 +76,28 @@ extension StreamConverter {
         }
         try convertStart(of: component, &table)
         try convertEnd(of: component, plan)
-        if let value = try component.value("lookback_window"), let seconds = try duration(value, "lookback_window", in: component), seconds > 0 {
-            table["lookback"] = .text(Self.span(seconds))
-        }
+        try convertLookback(of: component, &table)
         try convertStep(of: component, plan, &table)
         draft.incremental = table
+    }
+
+    /// A listing that begins with what is newest: it is read up to what is known, or older than the start.
+    private func convertFeed(_ component: Component, _ plain: TOMLTable) throws {
+        var table = plain
+        table["request_format"] = nil
+        if let start = try component.value("start_datetime"), start.isTruthy {
+            try convertStart(of: component, &table)
+            findings.remark("incremental_sync.start_datetime", start, "of the page that reaches back to it, what is older than the start is kept, too")
+        }
+        try convertLookback(of: component, &table)
+        table["order"] = .text("desc")
+        draft.incremental = table
+    }
+
+    private func convertLookback(of component: Component, _ table: inout TOMLTable) throws {
+        guard let value = try component.value("lookback_window"), let seconds = try duration(value, "lookback_window", in: component), seconds > 0
+        else { return }
+        table["lookback"] = .text(Self.span(seconds))
     }
 
     private func convertCounting(_ plan: inout IncrementPlan) throws {
@@ -138,7 +155,8 @@ extension StreamConverter {
         case .moment(let moment) where moment.offset == 0: break
         case .none, .text(""): break
         default:
-            guard plan.saysUntil else { break }
+            // What a request cannot end is dropped by nobody here.
+            guard plan.saysUntil || !plan.saysSince else { break }
             findings.refuse("end_datetime", value, "runs ask up to their own begin, and no other end can be said")
         }
         if end.most != nil { findings.refuse("end_datetime.max_datetime", value, "this cannot be said") }

@@ -53,9 +53,12 @@ extension StreamConverter {
             let start = try integer("start_from_page", in: strategy)
             table["start"] = .integer(start ?? 0)
             if start == nil {
+                let isInjected = try strategy.flag("inject_on_first_request")
                 findings.remark(
                     "paginator.start_from_page", nil, line: strategy.line,
-                    "pages are counted from 0, as the manifest means it where it says nothing; write start = 1 if the service counts from 1")
+                    "pages are counted from 0, as connectors do where the manifest says nothing"
+                        + (isInjected ? "" : "; the connector's first request says no page, and here it says page 0")
+                        + "; write start = 1 if the service counts from 1")
             }
         }
         let name = isOffset ? "limit" : "size", parameter = isOffset ? "limit_param" : "size_param"
@@ -84,7 +87,9 @@ extension StreamConverter {
         var table = TOMLTable()
         _ = findings.refusing("paginator.cursor_value", value) { table = try self.pages(origin, token) }
         if let stop = try strategy.value("stop_condition"), stop.isTruthy {
-            _ = findings.refusing("paginator.stop_condition", stop) { try addStop(stop, evaluator, origin, &table) }
+            _ = findings.refusing("paginator.stop_condition", stop) {
+                try addStop(stop, evaluator, origin, pageSize: integer("page_size", in: strategy), &table)
+            }
         }
         draft.pages = table
     }
@@ -136,7 +141,9 @@ extension StreamConverter {
 
     // MARK: Ends
 
-    private func addStop(_ value: ManifestValue, _ evaluator: Evaluator, _ origin: Term.Reference, _ table: inout TOMLTable) throws {
+    private func addStop(
+        _ value: ManifestValue, _ evaluator: Evaluator, _ origin: Term.Reference, pageSize: Int?, _ table: inout TOMLTable
+    ) throws {
         guard let text = value.text, let expression = try Evaluator.expression(text) else {
             if value.scalar?.lowercased() == "false" { return }
             throw Unsayable("a condition was expected")
@@ -145,14 +152,14 @@ extension StreamConverter {
             if known { throw Unsayable("it always holds") }
             return
         }
-        for condition in try evaluator.alternatives(expression) { try addStop(condition, origin, &table) }
+        for condition in try evaluator.alternatives(expression) { try addStop(condition, origin, pageSize: pageSize, &table) }
     }
 
-    private func addStop(_ condition: Comparison, _ origin: Term.Reference, _ table: inout TOMLTable) throws {
+    private func addStop(_ condition: Comparison, _ origin: Term.Reference, pageSize: Int?, _ table: inout TOMLTable) throws {
         let reference = condition.reference
         switch reference.root {
         // A page without records is the last in any case; after a short one, another is asked for, which is empty.
-        case .lastPageSize: return
+        case .lastPageSize where Self.isShortPage(condition, pageSize): return
         case .response, .headers:
             if isTokenMissing(condition, origin) { return }
             guard reference.root == .response else { break }
@@ -167,6 +174,20 @@ extension StreamConverter {
         default: break
         }
         throw Unsayable("this end of a listing cannot be said")
+    }
+
+    /// Whether a condition on the number of records says no more than that a page is not full.
+    private static func isShortPage(_ condition: Comparison, _ pageSize: Int?) -> Bool {
+        switch condition.test {
+        case .truth: return condition.isNegated
+        case .equals(let term): return !condition.isNegated && term.constantText == "0"
+        case .ordered(let sign, let term):
+            guard !condition.isNegated, sign == "<" || sign == "<=", let text = term.constantText, let limit = Int(text) else { return false }
+            guard let pageSize else { return true }
+            // What holds of a full page ends a listing after the first one.
+            return sign == "<" ? limit <= pageSize : limit < pageSize
+        default: return false
+        }
     }
 
     /// Whether a condition says no more than that there is no token, or nothing that could hold one.

@@ -19,7 +19,12 @@ extension StreamConverter {
         let decoders = try [retriever.component("decoder", "JsonDecoder"), extractor.component("decoder", "JsonDecoder")].compactMap { $0 }
         if let decoder = decoders.first { try convertDecoder(decoder) }
         if draft.extras["format"] == nil { draft.records = try records(extractor) }
-        if let filter = try selector.component("record_filter", "RecordFilter") { try convertFilter(filter) }
+        if let filter = try selector.component("record_filter", "RecordFilter") {
+            // Where a program filters what it was sent anyway, transformations come first unless the manifest says otherwise.
+            let isFilteredHere = try increment?.component.flag("is_client_side_incremental") ?? false
+            let said = try selector.value("transform_before_filtering")
+            try convertFilter(filter, isAfterTransformations: said?.isTruthy ?? isFilteredHere)
+        }
     }
 
     /// The path, with wildcards where the manifest has them.
@@ -70,7 +75,7 @@ extension StreamConverter {
 
     // MARK: Filter
 
-    private func convertFilter(_ filter: Component) throws {
+    private func convertFilter(_ filter: Component, isAfterTransformations: Bool) throws {
         guard filter.type == "RecordFilter" else {
             return findings.refuse("record_filter", named(filter), "a filter that is a program cannot be carried over")
         }
@@ -87,11 +92,28 @@ extension StreamConverter {
                 return findings.remark("record_filter.condition", value, "what is older than the beginning is kept, too")
             }
             let tests = try evaluator.alternatives(expression)
-            guard tests.count == 1, let test = tests.first, test.reference.root == .record, let names = test.reference.keys, !names.isEmpty,
-                let path = draft.paths(of: names).first
+            guard tests.count == 1, let test = tests.first, test.reference.root == .record, let names = test.reference.keys, !names.isEmpty
             else { throw Unsayable("only a comparison of one field with what is known can be said") }
+            // The schema is about what transformations have made.
+            if !isAfterTransformations, test.test == .truth, isTransformed(names[0]) {
+                throw Unsayable("of what type the field is before the transformations is not known")
+            }
+            let path = try isAfterTransformations ? transformedPath(of: names) : JSONPath(keys: names)
             draft.filter = .array([.table(try recordTable(test, names, at: path.description))])
         }
+    }
+
+    private func isTransformed(_ name: String) -> Bool {
+        removed.contains(name) || draft.copies[name] != nil || constants.contains { $0.name == name }
+    }
+
+    /// Where a server sends what a field is after the transformations.
+    private func transformedPath(of names: [String]) throws -> JSONPath {
+        if removed.contains(names[0]) { throw Unsayable("\(names[0]) is removed before records are filtered") }
+        if constants.contains(where: { $0.name == names[0] }) { throw Unsayable("\(names[0]) is set before records are filtered, and not sent") }
+        let paths = draft.paths(of: names)
+        guard paths.count == 1 else { throw Unsayable("in which of the places that are flattened the field is cannot be told") }
+        return paths[0]
     }
 
     /// Whether a condition only compares a record's time with where the increment begins: what it would drop has been read before, or is older than

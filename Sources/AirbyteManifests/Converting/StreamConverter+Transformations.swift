@@ -36,7 +36,11 @@ extension StreamConverter {
         switch term {
         case .reference(let reference) where reference.root == .record:
             guard let keys = reference.keys, !keys.isEmpty else { throw Unsayable("which field is copied is not known") }
+            if removed.contains(keys[0]) || constants.contains(where: { $0.name == keys[0] }) {
+                throw Unsayable("\(keys[0]) is not what records have there: another transformation has changed it before")
+            }
             guard let source = draft.paths(of: keys).first else { return }
+            forget(name)
             draft.copies[name] = source
         case .moment:
             findings.remark("AddFields.\(name)", value, "the time of the run is not kept in records; the database knows when each row changed last")
@@ -50,14 +54,23 @@ extension StreamConverter {
             // What fields say is not said by requests.
             increment?.saysSince = before.0 ?? false
             increment?.saysUntil = before.1 ?? false
+            forget(name)
             constants.append((name, text))
         }
+    }
+
+    /// The last transformation of a field is the one that counts.
+    private func forget(_ name: String) {
+        removed.remove(name)
+        draft.copies[name] = nil
+        constants.removeAll { $0.name == name }
     }
 
     private func remove(_ transformation: Component) throws {
         for pointer in try transformation.value("field_pointers")?.list ?? [] {
             let names = try names(context.manifest.resolved(pointer), in: transformation)
             if names.count == 1, let name = names.first, !name.contains("*"), try transformation.value("condition")?.isTruthy != true {
+                forget(name)
                 removed.insert(name)
             } else {
                 findings.remark("RemoveFields", pointer, "what is inside of a value is kept with it")

@@ -113,14 +113,25 @@ public struct SampleOrigin: Sendable {
         return credential.name
     }
 
-    /// Whether a parameter of this name likely holds a secret.
+    /// Whether a parameter of this name likely holds a secret. One too many only has to be written back, and one too few is in a file.
     private static func isSecret(_ name: String) -> Bool {
         let plain = String(name.lowercased().filter { $0.isLetter || $0.isNumber })
-        return [
-            "accesstoken", "apikey", "apitoken", "apisecret", "appid", "appkey", "auth", "authtoken", "authkey", "clientsecret", "key", "licensekey",
-            "password", "passwd", "pwd", "secret", "secretkey", "sessionid", "sig", "signature", "subscriptionkey", "token", "usertoken",
-        ].contains(plain)
+        if named.contains(plain) { return true }
+        // A place in a listing, or what it is sorted by, has such a name, too.
+        if places.contains(where: { plain.hasSuffix($0) }) { return false }
+        return endings.contains { plain.hasSuffix($0) }
     }
+
+    private static let named: Set<String> = [
+        "appid", "auth", "code", "jwt", "pat", "passwd", "pwd", "session", "sessionid", "sig",
+    ]
+
+    private static let endings = ["credential", "key", "password", "secret", "signature", "token"]
+
+    private static let places = [
+        "continuationtoken", "cursortoken", "nexttoken", "pagetoken", "paginationtoken", "resumptiontoken", "skiptoken", "synctoken", "groupkey",
+        "lastkey", "nextkey", "orderkey", "pagekey", "partitionkey", "sortkey", "startkey", "endkey",
+    ]
 
     private static func isVersion(_ word: String) -> Bool {
         word.lowercased().hasPrefix("v") && word.count > 1 && word.dropFirst().allSatisfy { $0.isNumber || $0 == "." } || word.lowercased() == "api"

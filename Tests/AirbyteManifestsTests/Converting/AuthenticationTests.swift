@@ -38,8 +38,13 @@ import Testing
     }
 
     @Test func aPasswordThatTheManifestWritesOutIsToBeProvided() throws {
-        let conversion = try manifest("{ type: BasicHttpAuthenticator, username: \"{{ config['api_key'] }}\", password: X }").converted()
-        #expect(conversion.credentials.last?.holds.contains("\"X\"") == true)
+        let manifest = manifest("{ type: BasicHttpAuthenticator, username: \"{{ config['api_key'] }}\", password: SEKRIT }")
+        let conversion = try manifest.converted()
+        let line = try manifest.line(of: "SEKRIT")
+        #expect(conversion.credentials.last?.holds == "the text in line \(line) of the manifest")
+        let told = conversion.findings.map(\.description) + conversion.credentials.map { "\($0)" } + conversion.values.map { "\($0)" }
+        let toml = try #require(conversion.toml)
+        #expect(!(told + [toml]).contains { $0.contains("SEKRIT") })
     }
 
     @Test func tokensAreFetchedAsTheManifestSays() throws {
@@ -54,6 +59,18 @@ import Testing
             + "client_secret = { credential = \"example_secret\" }, client_auth = \"body\", refresh_token = { credential = \"example_api_key\" }, "
             + "scopes = [\"a\", \"b\"], fields = { resource = \"r\" }, token_path = \"$.token\" }"
         #expect(try manifest.lines().contains(auth))
+    }
+
+    @Test func aNewRefreshTokenUnderAnotherNameLeavesTheStreamOut() throws {
+        func oauth(_ updater: String) -> ManifestText {
+            manifest(
+                "{ type: OAuthAuthenticator, token_refresh_endpoint: \"https://login.example.com/token\", client_id: a, "
+                    + "client_secret: \"{{ config['secret'] }}\", refresh_token: \"{{ config['api_key'] }}\", refresh_token_updater: \(updater) }")
+        }
+        #expect(try oauth("{ refresh_token_name: new_rt }").refusals().contains { $0.reason.hasPrefix("refresh_token_name") })
+        for updater in ["{ refresh_token_name: refresh_token }", "{ access_token_config_path: [a] }"] {
+            #expect(try oauth(updater).converted().streams == ["items"])
+        }
     }
 
     @Test func aSessionBeginsWithALogin() throws {

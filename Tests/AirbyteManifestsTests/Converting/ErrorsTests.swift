@@ -82,4 +82,45 @@ import Testing
         #expect(try manifest.lines().contains("empty_statuses = [404]"))
         #expect(try manifest.converted().findings.map(\.key) == ["error_handler"])
     }
+
+    @Test func theTextOfAnErrorIsNotLookedForInSuccesses() throws {
+        for (action, line) in [
+            ("IGNORE", "ignore_if = [{ status = [\"4xx\"], contains = \"not found\" }]"),
+            ("FAIL", "fail_if = [{ status = [\"4xx\", \"5xx\"], contains = \"not found\" }]"),
+            ("RETRY", "retry_if = [{ status = [\"4xx\", \"5xx\"], contains = \"not found\" }]"),
+        ] {
+            let manifest = manifest("{ action: \(action), error_message_contains: not found }")
+            #expect(try manifest.lines().contains(line))
+            #expect(try manifest.converted().findings.map(\.key) == ["response_filters.error_message_contains"])
+        }
+    }
+
+    @Test func aStatusIsWhatTheFirstFilterSaysThatNamesIt() throws {
+        let lines = try manifest(
+            "{ http_codes: [400], action: FAIL }, { http_codes: [400], action: IGNORE, error_message_contains: plan }"
+        ).lines()
+        let condition = try #require(lines.first { $0.hasPrefix("ignore_if = ") })
+        #expect(!condition.contains("400") && !condition.contains("4xx") && condition.contains("402, 403, 404"))
+        #expect(!condition.contains("401") && !condition.contains("429"))
+        #expect(!lines.contains { $0.hasPrefix("empty_statuses") })
+        // A status of the same action need not be kept apart.
+        #expect(
+            try manifest("{ http_codes: [404], action: IGNORE, error_message_contains: plan }").lines()
+                .contains("ignore_if = [{ status = [\"4xx\"], contains = \"plan\" }]"))
+    }
+
+    @Test func conditionsThatWouldChangePlacesLeaveTheStreamOut() throws {
+        for filters in [
+            "{ action: FAIL, predicate: \"{{ response.code == 7 }}\" }, { action: IGNORE, predicate: \"{{ response.ok == false }}\" }",
+            "{ action: IGNORE, error_message_contains: a }, { action: RETRY, error_message_contains: b }",
+            "{ action: RETRY, predicate: \"{{ response.a > response.b }}\" }, { http_codes: [404], action: IGNORE }",
+        ] {
+            let manifest = manifest(filters)
+            let refusals = try manifest.refusals()
+            #expect(refusals.map(\.key) == ["error_handler.response_filters"], "\(filters)")
+            #expect(try refusals.map(\.line) == [manifest.line(of: "response_filters")])
+        }
+        let kept = "{ action: RETRY, error_message_contains: a }, { action: IGNORE, error_message_contains: b }"
+        #expect(try manifest(kept).converted().streams == ["items"])
+    }
 }

@@ -86,8 +86,18 @@ import Testing
     }
 
     @Test func aFeedEndsWhereItIsKnown() throws {
-        let lines = try manifest("is_data_feed: true").lines()
-        #expect(lines.contains("incremental = { field = \"$.updated_at\", format = \"rfc3339\", order = \"desc\" }"))
+        let manifest = manifest("is_data_feed: true\nlookback_window: P30D")
+        #expect(
+            try manifest.lines().contains(
+                "incremental = { field = \"$.updated_at\", format = \"rfc3339\", start = \"2020-01-01T00:00:00Z\", lookback = \"30d\", "
+                    + "order = \"desc\" }"))
+        #expect(try manifest.converted().findings.map(\.key) == ["incremental_sync.start_datetime"])
+    }
+
+    @Test(arguments: ["is_data_feed: true", "is_client_side_incremental: true"])
+    func aFixedEndThatNoRequestSaysLeavesTheStreamOut(_ kind: String) throws {
+        #expect(try manifest("\(kind)\nend_datetime: \"2024-02-01\"").refusals().map(\.key) == ["end_datetime"])
+        #expect(try manifest("\(kind)\nend_datetime: \"{{ now_utc() }}\"").converted().streams == ["items"])
     }
 
     @Test func aNumberMayBeCounted() throws {

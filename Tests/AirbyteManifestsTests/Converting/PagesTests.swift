@@ -52,7 +52,20 @@ import Testing
     @Test func whereTheManifestDoesNotSayTheFirstPageIsItsOwnDefaultAndThatIsTold() throws {
         let findings = try manifest("{ type: PageIncrement, page_size: 50 }").converted().findings
         #expect(findings.map(\.key) == ["paginator.start_from_page"])
+        #expect(findings.map { $0.reason.contains("first request says no page") } == [true])
         #expect(try manifest("{ type: PageIncrement, page_size: 50, start_from_page: 0 }").converted().findings == [])
+    }
+
+    @Test(
+        arguments: zip(
+            ["== 0", "< 50", "<= 49", "< 10", "<= 50", "< 51", "> 3", "== 50", "!= 0", ">= 50"],
+            [true, true, true, true, false, false, false, false, false, false]))
+    func aShortPageMayEndAListingAndNoOtherDoes(_ test: String, _ isKept: Bool) throws {
+        let manifest = manifest(
+            "{ type: CursorPagination, page_size: 50, cursor_value: \"{{ response.next }}\", stop_condition: \"{{ last_page_size \(test) }}\" }")
+        let conversion = try manifest.converted()
+        #expect(conversion.streams == (isKept ? ["items"] : []))
+        #expect(conversion.findings.filter(\.isLeftOut).map(\.key) == (isKept ? [] : ["paginator.stop_condition"]))
     }
 
     @Test func addressesOfNextPagesAreFollowed() throws {

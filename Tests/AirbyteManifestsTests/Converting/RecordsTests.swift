@@ -85,6 +85,27 @@ import Testing
         #expect(try manifest.converted().findings.map(\.key).sorted() == ["AddFields._synced", "RemoveFields"])
     }
 
+    @Test func theLastTransformationOfAFieldCounts() throws {
+        let remove = "{ type: RemoveFields, field_pointers: [[name]] }"
+        let copy = "{ type: AddFields, fields: [{ path: [name], value: \"{{ record.title }}\" }] }"
+        let set = "{ type: AddFields, fields: [{ path: [name], value: x }] }"
+        let copied = "name = { path = \"$.title\", type = \"string\" }", assigned = "set = { name = \"x\" }"
+        let cases: [(transformations: [String], wanted: [String])] = [
+            ([remove, copy], [copied]), ([copy, remove], []), ([set, remove], []), ([remove, set], [assigned]), ([set, copy], [copied]),
+            ([copy, set], [assigned]), ([copy, remove, copy], [copied]),
+        ]
+        for (transformations, wanted) in cases {
+            var manifest = ManifestText()
+            manifest.stream = "transformations: [\(transformations.joined(separator: ", "))]"
+            let lines = try manifest.lines()
+            #expect([copied, assigned].filter { lines.contains($0) } == wanted, "\(transformations)")
+            if wanted.isEmpty { #expect(!lines.contains { $0.hasPrefix("name = {") }, "\(transformations)") }
+        }
+        var manifest = ManifestText()
+        manifest.stream = "transformations: [\(remove), { type: AddFields, fields: [{ path: [title], value: \"{{ record.name }}\" }] }]"
+        #expect(try manifest.refusals().map(\.key) == ["AddFields"])
+    }
+
     @Test func whatIsFlattenedIsLookedForInside() throws {
         var manifest = ManifestText()
         manifest.stream = "transformations: [{ type: DpathFlattenFields, field_path: [attributes] }]"
@@ -118,6 +139,32 @@ import Testing
         }
         manifest.selector = "record_filter: { type: RecordFilter, condition: \"{{ true }}\" }"
         #expect(try manifest.converted().findings == [])
+    }
+
+    @Test func aFilterAsksForWhatIsThereBeforeTransformationsUnlessTheManifestSaysOtherwise() throws {
+        var manifest = ManifestText()
+        let filter = "record_filter: { type: RecordFilter, condition: \"{{ record.status == 'open' }}\" }"
+        let copy = "{ type: AddFields, fields: [{ path: [status], value: \"{{ record.state }}\" }] }"
+        let set = "{ type: AddFields, fields: [{ path: [status], value: open }] }"
+        let remove = "{ type: RemoveFields, field_pointers: [[status]] }"
+        let flatten = "{ type: DpathFlattenFields, field_path: [attributes] }"
+        for transformation in [copy, set, remove, flatten] {
+            manifest.stream = "transformations: [\(transformation)]"
+            for more in ["", "\ntransform_before_filtering: false"] {
+                manifest.selector = filter + more
+                #expect(try manifest.lines().contains("filter = [{ path = \"$.status\", equals = \"open\" }]"), "\(transformation)")
+            }
+            manifest.selector = filter + "\ntransform_before_filtering: true"
+            if transformation == copy {
+                #expect(try manifest.lines().contains("filter = [{ path = \"$.state\", equals = \"open\" }]"))
+            } else {
+                #expect(try manifest.refusals().map(\.key) == ["record_filter.condition"], "\(transformation)")
+            }
+        }
+        manifest.schema = "{ id: { type: string }, status: { type: boolean } }"
+        manifest.stream = "transformations: [\(copy)]"
+        manifest.selector = "record_filter: { type: RecordFilter, condition: \"{{ record.status }}\" }"
+        #expect(try manifest.refusals().map(\.key) == ["record_filter.condition"])
     }
 
     @Test(arguments: ["{ type: XmlDecoder }", "{ type: CustomDecoder, class_name: a.B }", "{ type: GzipDecoder, decoder: { type: GzipDecoder } }"])

@@ -22,6 +22,21 @@ import Testing
         #expect(!origin.probe.contains("hunter"))
     }
 
+    @Test(arguments: [
+        "X-Amz-Signature", "X-Amz-Security-Token", "X-Amz-Credential", "jwt", "session", "pat", "code", "sig", "client_secret", "userPassword",
+        "subscription-key", "refreshToken", "key", "token", "appid", "auth", "pwd",
+    ]) func whatIsCalledLikeASecretIsOne(_ name: String) throws {
+        let origin = try SampleOrigin("https://a.example/items?limit=5&\(name)=hunter2")
+        #expect(origin.url == "https://a.example/items?limit=5")
+        #expect(!origin.lines.contains { $0.contains("hunter2") })
+        #expect(origin.lines.contains { $0.hasPrefix("secret_params = ") })
+    }
+
+    @Test(arguments: ["page_token", "nextToken", "sort_key", "barcode", "path", "design", "keyword", "country_code", "sessions"])
+    func whatOnlySoundsLikeASecretStaysInTheAddress(_ name: String) throws {
+        #expect(try SampleOrigin("https://a.example/items?\(name)=x").url == "https://a.example/items?\(name)=x")
+    }
+
     @Test func tokensAndHeadersBecomeCredentialsAndPlainHeadersStay() throws {
         var origin = try SampleOrigin("https://a.example/items")
         #expect(origin.addBearer() == "items-token")

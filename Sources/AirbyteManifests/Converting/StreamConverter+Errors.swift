@@ -174,7 +174,9 @@ extension StreamConverter {
 
     /// The statuses of answers that are in use.
     private static let registered: [Int] = {
-        let ranges: [ClosedRange<Int>] = [200...208, 226...226, 400...418, 421...426, 428...429, 431...431, 451...451, 500...508, 510...511, 520...530]
+        let ranges: [ClosedRange<Int>] = [
+            200...208, 226...226, 400...418, 421...426, 428...429, 431...431, 451...451, 500...508, 510...511, 520...530,
+        ]
         return ranges.flatMap { Array($0) }
     }()
 

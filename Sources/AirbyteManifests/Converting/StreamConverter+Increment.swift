@@ -87,7 +87,8 @@ extension StreamConverter {
         table["request_format"] = nil
         if let start = try component.value("start_datetime"), start.isTruthy {
             try convertStart(of: component, &table)
-            findings.remark("incremental_sync.start_datetime", start, "of the page that reaches back to it, what is older than the start is kept, too")
+            findings.remark(
+                "incremental_sync.start_datetime", start, "of the page that reaches back to it, what is older than the start is kept, too")
         }
         try convertLookback(of: component, &table)
         table["order"] = .text("desc")

@@ -19,6 +19,8 @@ extension StreamConverter {
         let decoders = try [retriever.component("decoder", "JsonDecoder"), extractor.component("decoder", "JsonDecoder")].compactMap { $0 }
         if let decoder = decoders.first { try convertDecoder(decoder) }
         if draft.extras["format"] == nil { draft.records = try records(extractor) }
+        // The list itself in place of a flag: a page without records is the last in any case.
+        if case .table(let stop)? = draft.pages["stop"], let records = draft.records, stop["has_more"] == .text(records) { draft.pages["stop"] = nil }
         if let filter = try selector.component("record_filter", "RecordFilter") {
             // Where a program filters what it was sent anyway, transformations come first unless the manifest says otherwise.
             let isFilteredHere = try increment?.component.flag("is_client_side_incremental") ?? false

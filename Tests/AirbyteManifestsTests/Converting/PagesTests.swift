@@ -30,6 +30,7 @@ import Testing
                 "{ type: CursorPagination, cursor_value: \"{{ last_record['id'] }}\", stop_condition: \"{{ last_page_size == 0 }}\" }",
                 "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", stop_condition: \"{{ not response.next }}\" }",
                 "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", stop_condition: \"{{ 'next' not in response }}\" }",
+                "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", stop_condition: \"{{ not response['data'] }}\" }",
                 "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", "
                     + "stop_condition: \"{{ response.more is false or not response.next }}\" }",
             ],
@@ -40,7 +41,7 @@ import Testing
                 "{ kind = \"offset\", param = \"page\", limit_param = \"per_page\", limit = 25 }",
                 "{ kind = \"cursor\", path = \"$.meta.next\", param = \"page\" }", "{ kind = \"cursor\", header = \"X-Next\", param = \"page\" }",
                 "{ kind = \"keyset\", from = \"$.id\", param = \"page\" }", "{ kind = \"cursor\", path = \"$.next\", param = \"page\" }",
-                "{ kind = \"cursor\", path = \"$.next\", param = \"page\" }",
+                "{ kind = \"cursor\", path = \"$.next\", param = \"page\" }", "{ kind = \"cursor\", path = \"$.next\", param = \"page\" }",
                 "{ kind = \"cursor\", path = \"$.next\", param = \"page\", stop = { has_more = \"$.more\" } }",
             ]))
     func listingsGoOnAsTheManifestSays(_ strategy: String, _ pages: String) throws {

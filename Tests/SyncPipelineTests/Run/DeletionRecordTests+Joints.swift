@@ -259,7 +259,8 @@ extension DeletionRecordTests {
 
     // What a record says of its object counts, whoever mentions that beside it.
     @Test func aMentionTakesNoDeletionBack() async throws {
-        let fixture = try await api.fixture(Self.people("path = \"$.deleted\"", "records = \"$.items\"\nalso = [{ records = \"$.included\", entity = \"Person\" }]"))
+        let fixture = try await api.fixture(
+            Self.people("path = \"$.deleted\"", "records = \"$.items\"\nalso = [{ records = \"$.included\", entity = \"Person\" }]"))
         api.set("/people", #"{"items": [{"id": 1}, {"id": 2}], "included": []}"#)
         try await fixture.sync("api/people")
         api.set("/people", #"{"items": [{"id": 2, "deleted": true}], "included": [{"id": 2, "name": "x"}]}"#)

@@ -246,7 +246,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "JSONPaths", "ManifestTestSupport", "SyncConfiguration", "SyncControl", "SyncReports", "SyncTestSupport", "cisternd", "cisternctl",
+                "JSONPaths", "ManifestTestSupport", "SyncConfiguration", "SyncControl", "SyncReports", "SyncTestSupport", "TestTraits", "cisternd",
+                "cisternctl",
             ],
             exclude: ["Fixtures", "in-box"], swiftSettings: strict),
     ],

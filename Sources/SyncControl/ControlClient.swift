@@ -166,7 +166,7 @@ public final class ControlClient: Sendable {
 
     /// Why a request has no answer yet, if the daemon says so: the status never waits for the database.
     private func reason(for request: ControlRequest, after timeout: Duration) async -> ControlError? {
-        let status: StatusSnapshot? = try? await answer(ControlRequest(.status), timeout: max(timeout, .seconds(10)))
+        let status: StatusSnapshot? = try? await answer(ControlRequest(.status), timeout: max(timeout, .seconds(30)))
         guard let status else { return nil }
         let words: String
         if let opening = status.document.opening {

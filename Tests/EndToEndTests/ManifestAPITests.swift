@@ -1,5 +1,6 @@
 import Foundation
 import ManifestTestSupport
+import TestTraits
 import Testing
 
 /// The service that manifests are tried on: it is no use unless it refuses what is wrong.
@@ -62,7 +63,7 @@ import Testing
         api.answer(APIRequest(method: "GET", target: target, headers: ["authorization": "Bearer \(token)"]))
     }
 
-    @Test func pagesLeadToAllThatThereIs() throws {
+    @Test(.longComputation) func pagesLeadToAllThatThereIs() throws {
         let api = try ManifestAPI(yaml: Self.manifest, now: Self.now)
         #expect(api.foreignStreams == [:] && api.streamNames == ["users", "notes"])
         var records: [DataValue] = [], page = 1
@@ -93,7 +94,7 @@ import Testing
         #expect(api.faults.count == 1)
     }
 
-    @Test func whoAsksForWhatHasChangedGetsThatAlone() throws {
+    @Test(.longComputation) func whoAsksForWhatHasChangedGetsThatAlone() throws {
         let api = try ManifestAPI(yaml: Self.manifest, now: Self.now)
         let user = try #require(api.truth.first { $0.name == "users" }?.records.first?.final["id"]?.shown)
         let before = Self.ask(api, "/v1/users/\(user)/notes")
@@ -134,7 +135,7 @@ import Testing
         #expect(api.faults.count == 1)
     }
 
-    @Test func everyStreamOfTheMostFrequentTraitsIsUnderstood() throws {
+    @Test(.longComputation) func everyStreamOfTheMostFrequentTraitsIsUnderstood() throws {
         for (service, facts) in StreamFacts.grouped(try ManifestTraits.fixture()) {
             let writer = ManifestWriter(connector: service, streams: facts, base: "http://127.0.0.1:1", now: Self.now)
             let yaml = writer.yaml
@@ -153,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func aManifestIsReadAsItWasWritten() throws {
+    @Test(.longComputation) func aManifestIsReadAsItWasWritten() throws {
         let value = DataValue.having([
             ("plain", .text("word")), ("quoted", .text("{{ config['a'] }}: \"b\"\n#")), ("yes", .text("no")), ("number", .text("12")),
             ("list", .list([.int(1), .double(1.5), .null, .bool(true), .list([.list([.text("a b")]), .list([])])])),

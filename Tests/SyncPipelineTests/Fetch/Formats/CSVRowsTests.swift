@@ -1,5 +1,6 @@
 import JSONReader
 import SyncConfiguration
+import TestTraits
 import Testing
 
 @testable import SyncPipeline
@@ -184,7 +185,7 @@ import Testing
 
     private static let texts = ["", "a", "b c", ",", "\"", "\n", "\r\n", "\r", "é", "\\", " ", "1", "\u{1F600}", "null"]
 
-    @Test(arguments: 0..<8) func whatIsWrittenIsRead(seed: Int) throws {
+    @Test(.longComputation, arguments: 0..<8) func whatIsWrittenIsRead(seed: Int) throws {
         var random = SeededNumbers(seed)
         for _ in 0..<150 {
             let width = 1 + random.next(upTo: 4), names = ["id", "a", "b", "c"].prefix(width)

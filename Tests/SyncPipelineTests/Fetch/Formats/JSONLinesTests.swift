@@ -1,5 +1,6 @@
 import JSONReader
 import SyncConfiguration
+import TestTraits
 import Testing
 
 @testable import SyncPipeline
@@ -87,7 +88,7 @@ import Testing
     ]
 
     // A page is good exactly if each of its lines is one value, and then these are its records.
-    @Test(arguments: 0..<8) func whateverALineIsItIsJudgedAlone(seed: Int) throws {
+    @Test(.longComputation, arguments: 0..<8) func whateverALineIsItIsJudgedAlone(seed: Int) throws {
         var random = SeededNumbers(seed), good = 0
         for _ in 0..<1500 {
             let text = (0...random.next(upTo: 8)).map { _ in random.element(Self.fragments) ?? "" }.joined()

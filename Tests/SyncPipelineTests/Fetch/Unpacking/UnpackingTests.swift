@@ -1,6 +1,7 @@
 import Foundation
 import NIOHTTP1
 import SyncConfiguration
+import TestTraits
 import Testing
 
 @testable import SyncPipeline
@@ -50,14 +51,14 @@ import Testing
         #expect(kind { try Self.unpacked(many, .gzip) } == .tooLarge(.gzipMembers))
     }
 
-    @Test func everyCutOfAGzipFileIsNoticed() {
+    @Test(.longComputation) func everyCutOfAGzipFileIsNoticed() {
         let whole = Fixture.gzip(Self.text)
         for length in 0..<whole.count {
             #expect(kind { try Self.unpacked(Array(whole.prefix(length)), .gzip) } == (length < 2 ? .corruptBody : .shortBody), "\(length)")
         }
     }
 
-    @Test func aDamagedGzipFileIsRefused() {
+    @Test(.longComputation) func aDamagedGzipFileIsRefused() {
         let whole = Fixture.gzip(Self.text)
         var sum = whole
         sum[sum.count - 8] ^= 1
@@ -140,7 +141,7 @@ import Testing
         #expect(error { try Self.unpacked(ZipBuilder().file(), .zip(entry: nil)) }?.detail == "there is no file in the zip file")
     }
 
-    @Test func everyCutOfAZipFileIsNoticed() {
+    @Test(.longComputation) func everyCutOfAZipFileIsNoticed() {
         let whole = ZipBuilder.zip(("a", Self.text), ("b", [1]))
         for length in 0..<whole.count {
             let found = kind { try Self.unpacked(Array(whole.prefix(length)), .zip(entry: "a")) }
@@ -151,7 +152,7 @@ import Testing
     }
 
     // A file that is read in spite of what was changed says what it said before.
-    @Test func aDamagedZipFileIsRefusedOrSaysTheSame() {
+    @Test(.longComputation) func aDamagedZipFileIsRefusedOrSaysTheSame() {
         let content = Array("{\"id\":1}\n{\"id\":2}\n".utf8), whole = ZipBuilder.zip(("a", content), comment: "x")
         for place in whole.indices {
             for mask: UInt8 in [1, 0x80, 0xFF] {

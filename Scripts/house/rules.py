@@ -307,12 +307,12 @@ def catalogue(root):
 
 
 def named_tests(root):
-    """Documents that name tests name tests that exist: a row of DEVIATIONS.md, and of a table of the README whose last column is headed Tests, at
+    """Documents that name tests name tests that exist: a row of DEVIATIONS.md, and of a table of README or RELIABILITY.md whose last column is headed Tests, at
     least one; a row of such a table of COVERAGE.md as many as it likes."""
     tests = set()
     for file in swift_files(root, "Tests"):
         tests |= set(re.findall(r"@Test\b.*?\bfunc\s+`?([A-Za-z_]\w*)", file.code, re.DOTALL))
-    for document, needs_one in (("docs/DEVIATIONS.md", True), ("README.md", True), ("docs/COVERAGE.md", False)):
+    for document, needs_one in (("docs/DEVIATIONS.md", True), ("README.md", True), ("docs/COVERAGE.md", False), ("docs/RELIABILITY.md", True)):
         path = Path(root) / document
         if not path.is_file():
             continue

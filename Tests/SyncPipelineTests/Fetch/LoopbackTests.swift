@@ -55,56 +55,6 @@ import Testing
         }
     }
 
-    // MARK: Cuts
-
-    // N1
-    @Test(arguments: [false, true])
-    func everyCutOfALengthDelimitedResponseIsNoticed(isReset: Bool) async throws {
-        try await cutEverywhere(Fixture.response("[{\"id\": 1}, {\"id\": 2}]"), isReset: isReset)
-    }
-
-    // N1
-    @Test(arguments: [false, true])
-    func everyCutOfAChunkedResponseIsNoticed(isReset: Bool) async throws {
-        let text = head("Transfer-Encoding: chunked") + "5\r\n[1, 2\r\n6;x=y\r\n, 3, 4\r\n1\r\n]\r\n0\r\nX-Trailer: z\r\n\r\n"
-        try await cutEverywhere(Array(text.utf8), isReset: isReset)
-    }
-
-    // N1
-    @Test(arguments: ["length", "chunked", "close"])
-    func everyCutOfACompressedResponseIsNoticed(framing: String) async throws {
-        let packed = Fixture.gzip(Array("[{\"id\": 1}, {\"id\": 2}, {\"id\": 3}]".utf8))
-        var response: [UInt8]
-        switch framing {
-        case "length": response = Array(head("Content-Encoding: gzip", "Content-Length: \(packed.count)").utf8) + packed
-        case "chunked":
-            response = Array(head("Content-Encoding: gzip", "Transfer-Encoding: chunked").utf8)
-            response += Array("\(String(packed.count, radix: 16))\r\n".utf8) + packed + Array("\r\n0\r\n\r\n".utf8)
-        default: response = Array(head("Content-Encoding: gzip").utf8) + packed
-        }
-        try await cutEverywhere(response, isReset: false)
-    }
-
-    /// Cuts the response behind each byte: only the whole may pass for a page.
-    private func cutEverywhere(_ response: [UInt8], isReset: Bool) async throws {
-        let script: @Sendable (RawHTTPServer.Request, Int) -> [RawHTTPServer.Step] = { request, _ in
-            let length = Int(request.target.dropFirst()) ?? 0
-            return [.send(Array(response.prefix(length))), isReset ? .reset : .close]
-        }
-        try await with(script) { server, transport in
-            for length in 0..<response.count {
-                let outcome = try await fetch(server.url("/\(length)"), transport)
-                guard case .failed(let error) = outcome else {
-                    Issue.record("cut behind byte \(length): \(outcome)")
-                    continue
-                }
-                #expect([.reset, .shortBody].contains(error.kind), "cut behind byte \(length): \(error)")
-            }
-            guard !isReset else { return }  // a reset may overtake the last bytes
-            guard case .page = try await fetch(server.url("/\(response.count)"), transport) else { throw Unexpected() }
-        }
-    }
-
     // MARK: Slowness
 
     // N2

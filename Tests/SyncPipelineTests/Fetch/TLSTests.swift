@@ -180,7 +180,10 @@ import Testing
 
     /// A server with a certificate for `names`, and the options of a transport that knows its authority.
     private func withServer(names: [String], _ body: (RawHTTPServer, TransportOptions) async throws -> Void) async throws {
-        let identity = try TestIdentity(for: names)
+        try await withServer(TestIdentity(for: names), body)
+    }
+
+    private func withServer(_ identity: TestIdentity, _ body: (RawHTTPServer, TransportOptions) async throws -> Void) async throws {
         defer { identity.remove() }
         let server = try await RawHTTPServer(identity: identity) { _, _ in [.send(Fixture.response("[]")), .keepAlive] }
         var options = TransportOptions.test
@@ -201,6 +204,18 @@ import Testing
     ])
     func namesAreComparedLabelByLabel(name: String, host: String, covers: Bool) {
         #expect(ConnectionCheck.covers(name, host) == covers)
+    }
+
+    @Test func aServerThatSpeaksNothingNewerThanTLS11IsNotTalkedTo() async throws {
+        var identity = try TestIdentity(for: ["IP:127.0.0.1"])
+        identity.isOutdated = true
+        try await withServer(identity) { server, options in
+            let transport = try await AsyncHTTPClientTransport(options)
+            let error = try await fetch("https://127.0.0.1:\(server.port)/", transport).error
+            #expect(error?.kind == .tls, "\(error.map { "\($0)" } ?? "a page")")
+            #expect(server.requests.isEmpty)
+            await transport.shutdown()
+        }
     }
 
     @Test func verificationIsOffOnlyWhenSaidSo() async throws {

@@ -30,6 +30,29 @@ import Testing
         #expect(text("2024-02-29") != nil)
     }
 
+    /// Twenty-five spellings of dates, and what `rfc3339` takes them for: a time since 1970, or no date. What it does not know is not guessed.
+    private static let spellings: [(text: String, seconds: Double?)] = [
+        ("2016-12-31T23:59:59Z", 1_483_228_799), ("2016-12-31t23:59:59z", 1_483_228_799), ("2016-12-31 23:59:59Z", 1_483_228_799),
+        ("2016-12-31T23:59:59.999999Z", 1_483_228_799.999999), ("2016-12-31T23:59:59.000000001Z", 1_483_228_799.000000001),
+        ("2017-01-01T13:59:59+14:00", 1_483_228_799), ("2016-12-31T11:59:59-12:00", 1_483_228_799), ("2016-12-31T23:59:59-00:00", 1_483_228_799),
+        ("2016-12-31T23:59:59", 1_483_228_799), ("2016-12-31", 1_483_142_400),
+        // A leap second is the first of the next day, as in POSIX.
+        ("2016-12-31T23:59:60Z", 1_483_228_800), ("2016-12-31T23:59:61Z", nil), ("0001-01-01T00:00:00Z", -62_135_596_800),
+        ("9999-12-31T23:59:59Z", 253_402_300_799), ("10000-01-01T00:00:00Z", nil), ("-0001-01-01T00:00:00Z", nil), ("+2016-12-31T23:59:59Z", nil),
+        ("20161231T235959Z", nil), ("2016-W52-6", nil), ("2016-366", nil), ("31.12.2016", nil), ("12/31/2016", nil),
+        ("Sat, 31 Dec 2016 23:59:59 GMT", nil), ("1483228799", nil), ("1483228799000", nil),
+    ]
+
+    // J6
+    @Test func aDateIsWhatItsSpellingSaysAndIsNeverGuessed() {
+        #expect(Self.spellings.count == 25)
+        for (spelling, seconds) in Self.spellings { #expect(text(spelling) == seconds, "\(spelling)") }
+        // A number is no text in that format: whether it counts seconds or thousandths of them, nobody knows.
+        for number in [JSONCell.int64(1_483_228_799), .int64(1_483_228_799_000), .double(1_483_228_799)] {
+            #expect(DateConversion.seconds(number, format: .rfc3339) == nil)
+        }
+    }
+
     @Test func patternsReadTheirDirectives() {
         #expect(text("06/11/1994 08:49:37", .pattern("%d/%m/%Y %H:%M:%S")) == 784_111_777)
         #expect(text("Nov 6 1994 8:49 AM", .pattern("%b %d %Y %I:%M %p")) == 784_111_740)

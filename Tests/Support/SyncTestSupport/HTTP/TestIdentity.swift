@@ -10,6 +10,8 @@ public struct TestIdentity: Sendable {
     public let authority: String
     /// The PEM file of the key.
     public let key: String
+    /// Whether a server with it speaks nothing newer than TLS 1.1.
+    public var isOutdated = false
     private let directory: URL
 
     /// The command is not there, or did not do it.
@@ -103,6 +105,7 @@ public struct TestIdentity: Sendable {
         let key = try NIOSSLPrivateKey(file: key, format: .pem)
         var configuration = TLSConfiguration.makeServerConfiguration(certificateChain: chain, privateKey: .privateKey(key))
         configuration.shutdownTimeout = .milliseconds(100)
+        if isOutdated { (configuration.minimumTLSVersion, configuration.maximumTLSVersion) = (.tlsv1, .tlsv11) }
         if let clients {
             configuration.certificateVerification = clients.isRequired ? .noHostnameVerification : .optionalVerification
             configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(clients.authority))

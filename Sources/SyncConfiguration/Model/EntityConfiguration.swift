@@ -73,6 +73,11 @@ public struct AttributeConfiguration: Sendable, Hashable {
     public var isIndexed = false
     /// For dates.
     public var format = DateFormat.rfc3339
+    /// `transform`: what becomes of a text before it is read as the type, one after the other.
+    public var transforms: [TextTransform] = []
+    /// `max`: a text, address, JSON or data that is longer, in bytes of what is stored, makes its record one that is set aside; `nil`: as long as
+    /// `limits.max_string` lets it be.
+    public var longest: ByteCount?
 
     /// Optional, not indexed, without a default, matched by name, and RFC 3339 if it is a date.
     public init(name: String, type: AttributeType) {
@@ -182,6 +187,13 @@ public enum AttributeType: Sendable, Hashable, CustomStringConvertible {
     var mayBeKey: Bool { traits.mayBeKey }
     /// Whether it has an order worth an index.
     var mayBeIndexed: Bool { traits.mayBeIndexed }
+    /// Whether its values are as long as somebody likes.
+    var hasLength: Bool {
+        switch self {
+        case .string, .uri, .data, .json: true
+        case .int16, .int32, .int64, .decimal, .double, .bool, .date, .uuid: false
+        }
+    }
 
     /// All that the configuration knows of a type, in one place.
     private struct Traits {

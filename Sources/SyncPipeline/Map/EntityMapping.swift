@@ -115,11 +115,11 @@ final class EntityMapping: @unchecked Sendable {
         for (index, attribute) in configuration.attributes.filter(\.isRead).enumerated() {
             guard let slot = layout.slot(of: attribute.name) else { continue }
             let paths = Self.paths(attribute.paths, attribute.name, entity: configuration)
+            let conversion = ValueConversion(attribute: attribute, path: paths.first?.description ?? "$")
             attributes.append(
                 AttributeField(
-                    field: index, slot: slot,
-                    conversion: ValueConversion(attribute: attribute, path: paths.first?.description ?? "$"),
-                    isRequired: !attribute.isOptional, fallback: layout.defaults[slot], form: AttributeField.Form(attribute.type),
+                    field: index, slot: slot, conversion: conversion, isRequired: !attribute.isOptional, fallback: layout.defaults[slot],
+                    form: conversion.isPlain ? AttributeField.Form(attribute.type) : .other,
                     isKey: layout.constraints[0].slots.contains(slot)))
         }
         self.attributes = attributes

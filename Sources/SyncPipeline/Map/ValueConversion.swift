@@ -15,125 +15,161 @@ struct ValueConversion: Sendable {
     /// Where the value is looked for, for messages.
     let path: String
 
+    /// Whether a cell is its value as it is: nothing becomes of its text, and it may be as long as it is.
+    var isPlain: Bool { attribute.transforms.isEmpty && attribute.longest == nil }
+
+    /// What a record says: a cell of it, or what became of the text in one.
+    private enum Said {
+        case cell(JSONCell, JSONRawValue?)
+        case text(String)
+
+        var text: String? {
+            switch self {
+            case .cell(.string(let text), _): String(text)
+            case .cell: nil
+            case .text(let text): text
+            }
+        }
+
+        /// The number, digit by digit.
+        var number: NumberText? {
+            switch self {
+            case .cell(.int64(let value), _): NumberText(String(value).utf8)
+            case .cell(.double(let value), let token): token.map { $0.withBytes { NumberText($0) } } ?? NumberText(value.description.utf8)
+            case .cell(.bigNumber(let digits), _): digits.withBytes { NumberText($0) }
+            case .cell(.string(let text), _): text.withUTF8 { NumberText($0) }
+            case .cell: nil
+            case .text(let text): NumberText(text.utf8)
+            }
+        }
+
+        var brief: String {
+            switch self {
+            case .cell(let cell, _): cell.brief
+            case .text(let text): "\"\(text.prefix(40))\""
+            }
+        }
+    }
+
     /// - Parameter token: the value's JSON text, for what must be exact to the last digit.
     func value(_ cell: JSONCell, token: JSONRawValue? = nil) throws(ConversionProblem) -> AttributeValue {
-        switch cell {
-        case .missing, .null: return .null
-        default: break
+        if cell.isNil { return .null }
+        let said = Said.cell(cell, token)
+        if isPlain { return try converted(said) }
+        guard !attribute.transforms.isEmpty, var text = said.text else { return try bounded(converted(said), said) }
+        for transform in attribute.transforms {
+            guard let next = transform(text) else { return .null }
+            text = next
         }
-        switch attribute.type {
-        case .int16: return .int64(try integer(cell, token, Int64(Int16.min)...Int64(Int16.max)))
-        case .int32: return .int64(try integer(cell, token, Int64(Int32.min)...Int64(Int32.max)))
-        case .int64: return .int64(try integer(cell, token, Int64.min...Int64.max))
-        case .double: return .double(try double(cell))
-        case .decimal:
-            return .decimal(try decimal(cell, token))
-        case .bool:
-            if case .bool(let value) = cell { return .bool(value) }
-            if case .string(let text) = cell {
-                switch String(text) {
-                case "true": return .bool(true)
-                case "false": return .bool(false)
-                default: break
-                }
+        return try bounded(converted(.text(text)), .text(text))
+    }
+
+    /// A value that is not longer than `max`.
+    private func bounded(_ value: AttributeValue, _ said: Said) throws(ConversionProblem) -> AttributeValue {
+        guard let longest = attribute.longest else { return value }
+        let count =
+            switch value {
+            case .string(let text): text.utf8.count
+            case .data(let data): data.count
+            case .object(let box): (box.value.base as? URL)?.absoluteString.utf8.count ?? 0
+            default: 0
             }
-            throw problem(cell, "a boolean")
+        guard count > longest.bytes else { return value }
+        throw ConversionProblem(path: path, message: "\(attribute.name): \(said.brief) has \(count) bytes, more than max = \"\(longest)\"")
+    }
+
+    private func converted(_ said: Said) throws(ConversionProblem) -> AttributeValue {
+        switch attribute.type {
+        case .int16: return .int64(try integer(said, Int64(Int16.min)...Int64(Int16.max)))
+        case .int32: return .int64(try integer(said, Int64(Int32.min)...Int64(Int32.max)))
+        case .int64: return .int64(try integer(said, Int64.min...Int64.max))
+        case .double: return .double(try double(said))
+        case .decimal: return .decimal(try decimal(said))
+        case .bool:
+            if case .cell(.bool(let value), _) = said { return .bool(value) }
+            switch said.text {
+            case "true": return .bool(true)
+            case "false": return .bool(false)
+            default: throw problem(said, "a boolean")
+            }
         case .string:
-            switch cell {
-            case .string(let text): return .string(String(text))
-            case .bool(let value): return .string(value ? "true" : "false")
-            case .int64, .double, .bigNumber: return .string(try numberText(cell, token))
-            default: throw problem(cell, "a string")
+            if let text = said.text { return .string(text) }
+            switch said {
+            case .cell(.bool(let value), _): return .string(value ? "true" : "false")
+            case .cell(.int64(let value), _): return .string(String(value))
+            case .cell(.double(let value), let token): return .string(token.map { String($0) } ?? value.description)
+            case .cell(.bigNumber(let digits), _): return .string(String(digits))
+            default: throw problem(said, "a string")
             }
         case .date:
-            guard let seconds = DateConversion.seconds(cell, format: attribute.format) else {
-                throw problem(cell, "a date (\(attribute.format))")
-            }
+            let seconds =
+                switch said {
+                case .cell(let cell, _): DateConversion.seconds(cell, format: attribute.format)
+                case .text(let text): DateConversion.seconds(text, format: attribute.format)
+                }
+            guard let seconds else { throw problem(said, "a date (\(attribute.format))") }
             return .date(seconds)
         case .uuid:
-            guard case .string(let text) = cell, let uuid = UUID(uuidString: String(text)) else { throw problem(cell, "a UUID") }
+            guard let uuid = said.text.flatMap({ UUID(uuidString: $0) }) else { throw problem(said, "a UUID") }
             return .uuid(uuid)
         case .uri:
-            guard case .string(let text) = cell, let url = URL(string: String(text)) else { throw problem(cell, "a URI") }
+            guard let url = said.text.flatMap({ URL(string: $0) }) else { throw problem(said, "a URI") }
             return .object(ObjectBox(url))
         case .data(let encoding):
-            guard case .string(let text) = cell, let data = Self.decode(String(text), encoding) else {
-                throw problem(cell, "\(encoding.rawValue) data")
-            }
+            guard let data = said.text.flatMap({ Self.decode($0, encoding) }) else { throw problem(said, "\(encoding.rawValue) data") }
             return .data(data)
         case .json:
-            guard case .raw(let span) = cell else { throw problem(cell, "JSON") }
+            guard case .cell(.raw(let span), _) = said else { throw problem(said, "JSON") }
             return .string(String(span))
         }
     }
 
-    private func integer(_ cell: JSONCell, _ token: JSONRawValue?, _ range: ClosedRange<Int64>) throws(ConversionProblem) -> Int64 {
-        if case .int64(let value) = cell {
-            guard range.contains(value) else { throw misfit(cell) }
+    private func integer(_ said: Said, _ range: ClosedRange<Int64>) throws(ConversionProblem) -> Int64 {
+        if case .cell(.int64(let value), _) = said {
+            guard range.contains(value) else { throw misfit(said) }
             return value
         }
         // Compares digits: 1.000…5 is not an integer, although the nearest double is.
-        guard let number = number(cell, token), number.isInteger else { throw problem(cell, "an integer") }
-        guard let value = number.int64, range.contains(value) else { throw misfit(cell) }
+        guard let number = said.number, number.isInteger else { throw problem(said, "an integer") }
+        guard let value = number.int64, range.contains(value) else { throw misfit(said) }
         return value
     }
 
-    private func double(_ cell: JSONCell) throws(ConversionProblem) -> Double {
-        switch cell {
-        case .int64(let value): return Double(value)
-        case .double(let value): return value
-        case .string(let text): if let value = text.withUTF8({ NumberText.double(ofFewDigits: $0) }) { return value }
+    private func double(_ said: Said) throws(ConversionProblem) -> Double {
+        switch said {
+        case .cell(.int64(let value), _): return Double(value)
+        case .cell(.double(let value), _): return value
+        case .cell(.string(let text), _): if let value = text.withUTF8({ NumberText.double(ofFewDigits: $0) }) { return value }
         default: break
         }
-        guard let number = number(cell, nil), let value = Double(number.canonical) else { throw problem(cell, "a number") }
-        guard value.isFinite else { throw problem(cell, "a double: it is too large") }
-        guard value != 0 || number.digits.isEmpty else { throw problem(cell, "a double: it is too small") }
+        guard let number = said.number, let value = Double(number.canonical) else { throw problem(said, "a number") }
+        guard value.isFinite else { throw problem(said, "a double: it is too large") }
+        guard value != 0 || number.digits.isEmpty else { throw problem(said, "a double: it is too small") }
         return value
     }
 
     /// The number of digits that a decimal can always hold.
     private static let decimalDigits = 38
 
-    private func decimal(_ cell: JSONCell, _ token: JSONRawValue?) throws(ConversionProblem) -> Decimal {
-        if case .int64(let value) = cell { return Decimal(value) }
-        guard let number = number(cell, token) else { throw problem(cell, "a decimal number") }
+    private func decimal(_ said: Said) throws(ConversionProblem) -> Decimal {
+        if case .cell(.int64(let value), _) = said { return Decimal(value) }
+        guard let number = said.number else { throw problem(said, "a decimal number") }
         guard number.digits.count <= Self.decimalDigits else {
-            throw problem(cell, "a decimal: it has \(number.digits.count) digits, a decimal holds \(Self.decimalDigits)")
+            throw problem(said, "a decimal: it has \(number.digits.count) digits, a decimal holds \(Self.decimalDigits)")
         }
         // Foundation rounds, and stops reading at the first character it does not understand, so its result is compared with the digits.
         guard (-127...127).contains(number.exponent), let value = Decimal(string: number.canonical, locale: Locale(identifier: "en_US_POSIX")),
             !value.isNaN, NumberText(value.description.utf8) == number
-        else { throw misfit(cell) }
+        else { throw misfit(said) }
         return value
     }
 
-    /// The number that a cell holds, digit by digit.
-    private func number(_ cell: JSONCell, _ token: JSONRawValue?) -> NumberText? {
-        switch cell {
-        case .int64(let value): NumberText(String(value).utf8)
-        case .double(let value): token.map { $0.withBytes { NumberText($0) } } ?? NumberText(value.description.utf8)
-        case .bigNumber(let digits): digits.withBytes { NumberText($0) }
-        case .string(let text): text.withUTF8 { NumberText($0) }
-        default: nil
-        }
+    private func misfit(_ said: Said) -> ConversionProblem {
+        ConversionProblem(path: path, message: "\(attribute.name): \(said.brief) does not fit \(attribute.type)")
     }
 
-    private func numberText(_ cell: JSONCell, _ token: JSONRawValue?) throws(ConversionProblem) -> String {
-        switch cell {
-        case .int64(let value): return String(value)
-        case .double(let value): return token.map { String($0) } ?? value.description
-        case .bigNumber(let digits): return String(digits)
-        case .string(let text): return String(text)
-        default: throw problem(cell, "a number")
-        }
-    }
-
-    private func misfit(_ cell: JSONCell) -> ConversionProblem {
-        ConversionProblem(path: path, message: "\(attribute.name): \(cell.brief) does not fit \(attribute.type)")
-    }
-
-    private func problem(_ cell: JSONCell, _ wanted: String) -> ConversionProblem {
-        ConversionProblem(path: path, message: "\(attribute.name): \(cell.brief) is not \(wanted)")
+    private func problem(_ said: Said, _ wanted: String) -> ConversionProblem {
+        ConversionProblem(path: path, message: "\(attribute.name): \(said.brief) is not \(wanted)")
     }
 
     private static func decode(_ text: String, _ encoding: AttributeType.DataEncoding) -> Data? {

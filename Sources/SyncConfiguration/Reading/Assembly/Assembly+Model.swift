@@ -109,11 +109,26 @@ extension Assembly {
         attribute.isOptional = values.isOptional
         attribute.isIndexed = values.isIndexed
         attribute.format = values.format
+        attribute.transforms = values.transforms
+        attribute.longest = values.longest
         guard let type = values.type else { return attribute }
         if let format = table["format"], type != .date {
             complaints.add(
                 at: format.place, layer.subject, key: "format", "only dates have a format, and the type is \(type)",
                 "remove it, or write type = \"date\"")
+        }
+        if type == .json, !values.transforms.isEmpty {
+            complaints.add(
+                at: table["transform"]?.place, layer.subject, key: "transform", "JSON is kept as it is, and is no text to transform",
+                "remove it, or write type = \"string\"")
+        } else if type != .string, type != .uri, let odd = values.transforms.first(where: { $0.isForTextOnly }) {
+            complaints.add(
+                at: table["transform"]?.place, layer.subject, key: "transform", "\"\(odd)\" is for texts, and the type is \(type)",
+                "remove it, or write type = \"string\"")
+        }
+        if values.longest != nil, !type.hasLength {
+            complaints.add(
+                at: table["max"]?.place, layer.subject, key: "max", "values of the type \(type) have no length", "remove it")
         }
         if values.isIndexed, !type.mayBeIndexed {
             complaints.add(at: table["index"]?.place, layer.subject, key: "index", "the type \(type) cannot be indexed", "remove it")
@@ -241,6 +256,8 @@ extension AttributeConfiguration {
         if let defaultValue { entries.append("default = \(defaultValue.toml)") }
         entries.append("index = \(isIndexed)")
         if type == .date { entries.append("format = \(tomlQuoted(format.description))") }
+        if let transforms = Codec<[TextTransform]>.transforms.toml(transforms) { entries.append("transform = \(transforms)") }
+        if let longest { entries.append("max = \"\(longest)\"") }
         return "{ \(entries.joined(separator: ", ")) }"
     }
 }

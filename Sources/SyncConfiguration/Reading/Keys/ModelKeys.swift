@@ -74,6 +74,8 @@ struct AttributeTable: ConfigurationTable {
     var defaultValue: DocumentNode?
     var isIndexed = false
     var format = DateFormat.rfc3339
+    var transforms: [TextTransform] = []
+    var longest: ByteCount?
     var renamedFrom: String?
     var isDropped = false
 
@@ -86,9 +88,11 @@ struct AttributeTable: ConfigurationTable {
             Key("default", .anyScalar, \.defaultValue),
             Key("index", .bool, \.isIndexed),
             Key("format", .dateFormat, \.format),
+            Key("transform", .transforms, \.transforms),
+            Key("max", Codec<ByteCount>.byteCount(.bytes(1) ... .gibibytes(1)).optional(), \.longest),
             Key("renamed_from", .formerName("an attribute"), \.renamedFrom),
             Key("drop", .bool, \.isDropped),
-        ] + Key.later("transform", "max", "sensitive")
+        ] + Key.later("sensitive")
     }
 }
 
@@ -174,6 +178,37 @@ extension Codec where Value == DateFormat {
                 node, expected, suggestion(for: text, among: ["rfc3339", "unix", "unix-ms", "unix-us", "http-date"], kind: "known formats"))
         } toml: {
             tomlQuoted($0.description)
+        }
+    }
+}
+
+extension Codec where Value == [TextTransform] {
+    /// One word, or several in the order in which they are applied.
+    static var transforms: Codec {
+        let expected = "a list of trim, lower, upper, empty-to-null and truncate:255"
+        func word(_ node: DocumentNode) -> Codec<TextTransform>.Outcome {
+            guard let text = node.string else { return Codec<TextTransform>.mismatch(node, expected) }
+            if let transform = TextTransform(text) { return .value(transform) }
+            if text.hasPrefix("truncate") {
+                return .wrong("\"\(text)\" is no truncation", "write truncate: and how many characters stay, 1 to 1000000: \"truncate:255\"")
+            }
+            if text.hasPrefix("unix") {
+                return .wrong("\"\(text)\" is no transform", "times are read by the format of a date: type = \"date\", format = \"\(text)\"")
+            }
+            return Codec<TextTransform>.mismatch(node, expected, suggestion(for: text, among: TextTransform.words, kind: "known transforms"))
+        }
+        return Codec(expected: expected, wrong: ["1", "true", "[1]", "\"trimm\"", "[\"truncate:0\"]", "[\"unix-ms\"]", "{}"]) { node in
+            var transforms: [TextTransform] = []
+            for element in node.array ?? [node] {
+                switch word(element) {
+                case .value(let transform): transforms.append(transform)
+                case .wrong(let what, let suggestion): return .wrong(what, suggestion)
+                case .later(let what): return .later(what)
+                }
+            }
+            return .value(transforms)
+        } toml: {
+            $0.isEmpty ? nil : "[" + $0.map { tomlQuoted($0.description) }.joined(separator: ", ") + "]"
         }
     }
 }

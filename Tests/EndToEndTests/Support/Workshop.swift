@@ -65,6 +65,8 @@ final class Workshop: Sendable {
     func run(_ program: String, _ arguments: [String]) async throws -> (status: Int32, output: [String], errors: [String]) {
         let child = try start(program, arguments)
         let status = await child.end()
+        // A test may run many: each has a pipe.
+        children.withLock { $0.removeAll { $0 === child } }
         return (status, child.output, child.errors)
     }
 

@@ -55,10 +55,10 @@ import Testing
     /// Answers of 64 KiB and more, each cut at some 171 places, 512 and more in all.
     @Test(arguments: ["length", "chunked", "gzip"]) func noCutOfALongResponseIsTakenForItsEnd(framing: String) async throws {
         var random = SeededNumbers(64), records: [String] = []
-        for id in 0..<2600 { records.append("{\"id\": \(id), \"name\": \"\(random.next(upTo: .max))\"}") }
+        for id in 0..<(framing == "gzip" ? 8000 : 2600) { records.append("{\"id\": \(id), \"name\": \"\(random.next(upTo: .max))\"}") }
         var body = Array("[\(records.joined(separator: ","))]".utf8)
         if framing == "gzip" { body = Fixture.gzip(body) }
-        #expect(body.count >= 45_000)
+        #expect(body.count >= 60_000)
         var response: [UInt8]
         switch framing {
         case "length": response = Array(head("Content-Length: \(body.count)").utf8) + body

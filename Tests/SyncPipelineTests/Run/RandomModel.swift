@@ -63,6 +63,8 @@ struct RandomModel {
     private(set) var entities: [Entity]
     /// What is listed, by entity and key.
     private(set) var records: [[Int: Record]]
+    /// What anybody has held at any time, by entity: who is found in others only, its own listing cannot bury.
+    private(set) var held: [Set<Int>]
 
     init(using random: inout SeededNumbers) {
         let count = 1 + random.next(upTo: 12)
@@ -80,6 +82,7 @@ struct RandomModel {
             }
         }
         records = Array(repeating: [:], count: count)
+        held = Array(repeating: [], count: count)
         for entity in 0..<count {
             for key in 1...8 where key == 1 || random.chance(60) { records[entity][key] = record(of: entity, using: &random) }
         }
@@ -105,7 +108,9 @@ struct RandomModel {
         for (entity, listed) in records.enumerated() {
             for key in listed.keys {
                 for (number, relationship) in entities[entity].relationships.enumerated() where relationship.link == .embedded {
-                    records[entity][key]?.links[number].removeAll { records[relationship.target][$0] == nil }
+                    let known = records[relationship.target].keys
+                    records[entity][key]?.links[number].removeAll { !known.contains($0) }
+                    held[relationship.target].formUnion(records[entity][key]?.links[number] ?? [])
                 }
             }
         }

@@ -74,7 +74,8 @@ import Testing
         return try await fixture.document.withWorker { worker in
             let request = NSFetchRequest<NSManagedObject>(entityName: "E\(entity)")
             request.predicate = NSPredicate(format: "cisternDeletedAt == nil AND cisternStub == NO")
-            return try worker.fetch(request).map { object in
+            let listed = model.records, onlyHeld = model.held[entity].subtracting(listed[entity].keys)
+            return try worker.fetch(request).filter { !onlyHeld.contains(Self.key($0)) }.map { object in
                 let values = shape.attributes.indices.map { index in
                     switch (shape.attributes[index], object.value(forKey: "val\(index)")) {
                     case (_, nil): "nil"
@@ -85,13 +86,13 @@ import Testing
                 let links = shape.relationships.map { relationship in
                     let value = object.value(forKey: relationship.name)
                     let targets = (value as? NSManagedObject).map { [$0] } ?? (value as? Set<NSManagedObject>).map(Array.init) ?? []
-                    let keys = targets.filter {
-                        $0.value(forKey: "cisternDeletedAt") == nil && ($0.value(forKey: "cisternStub") as? Bool) != true
-                    }.compactMap { ($0.value(forKey: "id") as? Int64).map(Int.init) }
+                    let keys = targets.map(Self.key).filter { listed[relationship.target][$0] != nil }
                     return "\(relationship.name) \(keys.sorted())"
                 }
                 return (["\(object.value(forKey: "id") ?? "nil")"] + values + links).joined(separator: " | ")
             }.sorted()
         }
     }
+
+    private static func key(_ object: NSManagedObject) -> Int { (object.value(forKey: "id") as? Int64).map(Int.init) ?? 0 }
 }

@@ -7,7 +7,16 @@ extension StreamConverter {
         guard let paginator = try retriever.component("paginator", "NoPagination"), paginator.type == "DefaultPaginator",
             let option = try paginator.component("page_token_option", "RequestOption")
         else { return }
-        followsLinks = try option.type == "RequestPath" || option.value("inject_into")?.text == "path"
+        followsLinks = try option.type == "RequestPath" || option.value("inject_into")?.text == "path" || isCut(from: paginator, option)
+    }
+
+    /// Whether the token is cut out of the address of the next page.
+    private func isCut(from paginator: Component, _ option: Component) throws -> Bool {
+        guard let strategy = try paginator.component("pagination_strategy", "PaginationStrategy"), strategy.type == "CursorPagination",
+            let value = try strategy.value("cursor_value")
+        else { return false }
+        // What is wrong with it is told where pages are converted.
+        return (try? TokenCut(value, for: requestPlace(option))) != nil
     }
 
     func convertPages(of retriever: Component) throws {
@@ -83,9 +92,18 @@ extension StreamConverter {
         }
         if let size, let count = try integer("page_size", in: strategy) { try insert(.integer(count), at: size) }
         let evaluator = evaluator(for: strategy)
-        guard let origin = findings.refusing("paginator.cursor_value", value, { try self.origin(value, evaluator) }) else { return }
+        let cut = try? TokenCut(value, for: token)
+        let source = { try cut.map { try self.reference(evaluator.term($0.address)) } ?? self.reference(evaluator.term(value)) }
+        guard let origin = findings.refusing("paginator.cursor_value", value, source) else { return }
         var table = TOMLTable()
-        _ = findings.refusing("paginator.cursor_value", value) { table = try self.pages(origin, token) }
+        _ = findings.refusing("paginator.cursor_value", value) {
+            table = try self.pages(origin, cut == nil ? token : RequestPlace(kind: .path, names: []))
+        }
+        if cut != nil {
+            findings.remark(
+                "paginator.cursor_value", value,
+                "the address that it is cut out of is followed as it is, and not only its parameter \(token.parameter)")
+        }
         if let stop = try strategy.value("stop_condition"), stop.isTruthy {
             _ = findings.refusing("paginator.stop_condition", stop) {
                 try addStop(stop, evaluator, origin, pageSize: integer("page_size", in: strategy), &table)
@@ -94,8 +112,8 @@ extension StreamConverter {
         draft.pages = table
     }
 
-    private func origin(_ value: ManifestValue, _ evaluator: Evaluator) throws -> Term.Reference {
-        guard case .reference(let reference) = try evaluator.term(value) else { throw Unsayable("a token that is worked out cannot be said") }
+    private func reference(_ term: Term) throws -> Term.Reference {
+        guard case .reference(let reference) = term else { throw Unsayable("a token that is worked out cannot be said") }
         return reference
     }
 

@@ -3,6 +3,7 @@ extension StreamConverter {
     func convertPartitions(of retriever: Component) throws {
         let routers = try retriever.components("partition_router", "PartitionRouter")
         if routers.isEmpty { return }
+        hasParts = true
         let isList = routers.allSatisfy { $0.type == "ListPartitionRouter" }
         if isList { return try convertLists(routers) }
         guard routers.count == 1, routers[0].type == "SubstreamPartitionRouter" else {
@@ -98,8 +99,15 @@ extension StreamConverter {
         }
         var plan = PartitionPlan(alias: PartitionPlan.alias(Names.singular(parent.stream).lowercased()))
         let names = try constant(key, in: configuration).split(separator: "/").map(String.init)
-        let place = try place(names, of: parent, &plan)
-        plan.fields[try constant(field, in: configuration)] = place
+        let name = try constant(field, in: configuration), option = try configuration.value("request_option")
+        if parent.attribute(for: names)?.type == "json", option?.isTruthy != true {
+            // Only what is inside of it can be asked for.
+            plan.objects[name] = names
+        } else {
+            let place = try place(names, of: parent, &plan)
+            plan.fields[name] = place
+            pendingOptions.append((configuration, "request_option", place))
+        }
         for extra in try configuration.value("extra_fields")?.list ?? [] {
             let names = try self.names(extra, in: configuration)
             plan.extraFields[names.joined(separator: ".")] = try self.place(names, of: parent, &plan)
@@ -107,7 +115,6 @@ extension StreamConverter {
         draft.parent = parent
         draft.partitions["as"] = .text(plan.alias)
         partition = plan
-        pendingOptions.append((configuration, "request_option", place))
     }
 
     /// The place for a field of a parent's records; the parent gets an attribute for it.
@@ -121,10 +128,27 @@ extension StreamConverter {
         return place
     }
 
+    /// The place for something inside of an object of the parent's records; nil: no field of a slice is one.
+    func innerPlace(_ root: Term.Reference.Root, _ keys: [String]) throws -> String? {
+        guard root == .partition, var plan = partition, let parent = draft.parent, let first = keys.first, let names = plan.objects[first] else {
+            return nil
+        }
+        guard keys.count > 1 else { throw Unsayable("\(first) is a list or an object, and no part of a request") }
+        let place = try place(names + keys.dropFirst(), of: parent, &plan)
+        plan.fields[keys.joined(separator: ".")] = place
+        partition = plan
+        return place
+    }
+
+    /// A field of a slice that no part has. Where parts cannot be said, that has been told.
+    var unknownSlice: Unsayable {
+        Unsayable("it is not known what is meant by that part of a slice", isConsequence: hasParts && partition == nil)
+    }
+
     /// The place for what the parent is a part of: it keeps that in an attribute of its own.
     func grandparentPlace(_ keys: [String]) throws -> String {
         guard let plan = partition, let parent = draft.parent, let inner = context.slices[parent.name]?[keys.joined(separator: ".")] else {
-            throw Unsayable("it is not known what is meant by that part of a slice")
+            throw unknownSlice
         }
         let template = TOMLValue.text("{\(inner)}")
         if let known = parent.assigned.entries.first(where: { $0.value == template }) { return "\(plan.alias).\(known.key)" }

@@ -82,6 +82,29 @@ import Testing
         #expect(try header.lines().contains("params = { since = \"x\" }"))
     }
 
+    @Test(arguments: [
+        "response['next'].split('page=')[1]", "response.next.split('&page=')[-1].split('&')[0]",
+        "response.get('next') | regex_search('page=([^&]+)')", "response.get('next') | regex_search('[?&]page=(\\\\d+)(?:&|$)')",
+    ])
+    func theAddressThatATokenIsCutOutOfIsFollowed(_ value: String) throws {
+        let manifest = manifest(
+            "{ type: CursorPagination, page_size: 5, cursor_value: \"{{ \(value) }}\", stop_condition: \"{{ response.get('next') is none }}\" }")
+        let lines = try manifest.lines()
+        #expect(lines.contains("pages = { kind = \"body-link\", path = \"$.next\" }") && lines.contains("params = { per_page = 5 }"))
+        #expect(try manifest.converted().findings.map(\.key) == ["paginator.cursor_value"])
+    }
+
+    // Another parameter, or a piece of something that is no parameter: nothing says that the address leads to the next page.
+    @Test(arguments: [
+        "response.next.split('cursor=')[1]", "response.next.split('/')[1]", "response.next.split('page=')[0]",
+        "response.next | regex_search('cursor=([^&]+)')", "response.next | regex_search('page=([a-c]+)')",
+        "response.next | regex_search('page=([^&]+)&x=1')", "headers['X-Next'].split('page=')[1]",
+    ])
+    func aTokenThatIsCutOutOfSomethingElseLeavesTheStreamOut(_ value: String) throws {
+        #expect(
+            try manifest("{ type: CursorPagination, cursor_value: \"{{ \(value) }}\" }").refusals().map(\.key) == ["paginator.cursor_value"])
+    }
+
     @Test func pagesMayBeAskedForInABody() throws {
         var manifest = manifest(
             "{ type: CursorPagination, page_size: 5, cursor_value: \"{{ response.next }}\" }",

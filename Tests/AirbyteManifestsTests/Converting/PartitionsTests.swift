@@ -173,6 +173,26 @@ import Testing
         #expect(key == "ParentStreamConfig.incremental_dependency")
     }
 
+    @Test func whatIsInsideOfAnObjectOfAParentMayBeAPartOfARequest() throws {
+        var manifest = parents(key: "owner")
+        manifest.path = "\"/owners/{{ stream_partition.repo_id.login }}/items\""
+        manifest.requester = "request_parameters: { org: \"{{ stream_slice['repo_id']['org']['id'] }}\" }"
+        let lines = try manifest.lines()
+        #expect(lines.contains("path = \"/owners/{repo.owner_login}/items\""))
+        #expect(lines.contains("params = { org = \"{repo.owner_org_id}\" }"))
+        #expect(lines.contains("owner_login = { path = \"$.owner.login\", type = \"string\" }"))
+        let option = "request_option: { inject_into: request_parameter, field_name: repo }"
+        #expect(try parents(option, key: "owner").converted().streams == ["repos"])
+    }
+
+    // What uses the parts is not told besides: it is nobody's fault.
+    @Test func onlyWhatPartsLackIsTold() throws {
+        var manifest = parents()
+        manifest.more = manifest.more.replacing("path: /repos }", with: "path: /repos, http_method: PUT }")
+        let findings = try manifest.converted().findings.filter { $0.stream == "items" }
+        #expect(findings.map(\.key) == ["parent_stream_configs.stream"])
+    }
+
     @Test func aListOrAnObjectIsNoPartOfARequest() throws {
         #expect(try parents(key: "owner").converted().streams == ["repos"])
     }

@@ -85,6 +85,26 @@ import Testing
         #expect(try manifest.converted().findings.map(\.key).sorted() == ["AddFields._synced", "RemoveFields"])
     }
 
+    // Two attributes of one key of the record have it as their path, both of them; what is set has none.
+    @Test func aFieldMayBeKeptUnderTwoNames() throws {
+        var manifest = ManifestText()
+        manifest.schema = "{ id: { type: string }, copied_id: { type: string }, kind: { type: string } }"
+        manifest.stream = """
+            transformations:
+              - type: AddFields
+                fields:
+                  - { path: [copied_id], value: "{{ record['id'] }}" }
+                  - { path: [copied_kind], value: "{{ record['kind'] }}" }
+                  - { path: [kind], value: fixed }
+            """
+        let lines = try manifest.lines()
+        #expect(lines.contains("id = { path = \"$.id\", type = \"string\" }"))
+        #expect(lines.contains("copied_id = { path = \"$.id\", type = \"string\" }"))
+        #expect(lines.contains("copied_kind = { path = \"$.kind\", type = \"json\" }"))
+        #expect(lines.contains("kind = { read = false, type = \"string\" }"))
+        #expect(lines.contains("set = { kind = \"fixed\" }"))
+    }
+
     @Test func theLastTransformationOfAFieldCounts() throws {
         let remove = "{ type: RemoveFields, field_pointers: [[name]] }"
         let copy = "{ type: AddFields, fields: [{ path: [name], value: \"{{ record.title }}\" }] }"

@@ -181,18 +181,32 @@ extension StreamConverter {
         case .response, .headers:
             if isTokenMissing(condition, origin) { return }
             guard reference.root == .response else { break }
-            let isNoMore =
-                condition.test == .truth && condition.isNegated || condition.test == .equals(.bool(false)) && !condition.isNegated
-                || condition.test == .equals(.bool(true)) && condition.isNegated
-            guard isNoMore else { break }
-            let path = TOMLValue.text(try Self.path(reference.steps).description)
-            if case .table(let stop)? = table["stop"], stop["has_more"] != path { throw Unsayable("two of them cannot be said") }
-            table["stop"] = .table(TOMLTable([("has_more", path)]))
+            guard let flag = Self.flag(condition) else { break }
+            let stop = TOMLValue.table(TOMLTable([(flag, .text(try Self.path(reference.steps).description))]))
+            if let known = table["stop"], known != stop { throw Unsayable("two of them cannot be said") }
+            table["stop"] = stop
             return
         default: break
         }
         throw Unsayable("this end of a listing cannot be said")
     }
+
+    /// The key of `stop` for a condition on a truth value; nil: it may be on something else.
+    private static func flag(_ condition: Comparison) -> String? {
+        switch (condition.test, condition.isNegated) {
+        case (.truth, true), (.equals(.bool(false)), false), (.equals(.bool(true)), true): return "has_more"
+        case (.equals(.bool(true)), false), (.equals(.bool(false)), true): return "last"
+        // What is there may be an address or a number as well, unless it is called otherwise.
+        case (.truth, false):
+            guard case .key(let name)? = condition.reference.steps.last else { return nil }
+            return endFlags.contains(name.lowercased().filter { $0 != "_" }) ? "last" : nil
+        default: return nil
+        }
+    }
+
+    private static let endFlags: Set<String> = [
+        "done", "finished", "completed", "isdone", "isfinished", "iscomplete", "iscompleted", "islast", "islastpage", "endofstream", "endofdata",
+    ]
 
     /// Whether a condition on the number of records says no more than that a page is not full.
     private static func isShortPage(_ condition: Comparison, _ pageSize: Int?) -> Bool {

@@ -16,6 +16,8 @@ final class StreamConverter {
     var hasParts = false
     /// Fields that every record gets, whatever it says: names and templates.
     var constants: [(name: String, text: String)] = []
+    /// Fields that get the time of the run.
+    var clocked: Set<String> = []
     /// Fields that are taken away.
     var removed: Set<String> = []
     /// What options of parts put into requests, once these are known.

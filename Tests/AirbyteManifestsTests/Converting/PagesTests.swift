@@ -33,6 +33,8 @@ import Testing
                 "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", stop_condition: \"{{ not response['data'] }}\" }",
                 "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", "
                     + "stop_condition: \"{{ response.more is false or not response.next }}\" }",
+                "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", stop_condition: \"{{ response['is_last'] }}\" }",
+                "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", stop_condition: \"{{ response.end == true }}\" }",
             ],
             [
                 "{ kind = \"page\", param = \"page\", start = 1, size_param = \"per_page\", size = 50 }",
@@ -43,6 +45,8 @@ import Testing
                 "{ kind = \"keyset\", from = \"$.id\", param = \"page\" }", "{ kind = \"cursor\", path = \"$.next\", param = \"page\" }",
                 "{ kind = \"cursor\", path = \"$.next\", param = \"page\" }", "{ kind = \"cursor\", path = \"$.next\", param = \"page\" }",
                 "{ kind = \"cursor\", path = \"$.next\", param = \"page\", stop = { has_more = \"$.more\" } }",
+                "{ kind = \"cursor\", path = \"$.next\", param = \"page\", stop = { last = \"$.is_last\" } }",
+                "{ kind = \"cursor\", path = \"$.next\", param = \"page\", stop = { last = \"$.end\" } }",
             ]))
     func listingsGoOnAsTheManifestSays(_ strategy: String, _ pages: String) throws {
         var manifest = manifest(strategy)
@@ -134,6 +138,7 @@ import Testing
         "{ type: CursorPagination, cursor_value: \"{{ response.page + 1 }}\" }",
         "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", stop_condition: \"{{ response.last }}\" }",
         "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", stop_condition: \"{{ response.total < 5 }}\" }",
+        "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", stop_condition: \"{{ response.done or not response.more }}\" }",
         "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", stop_condition: \"{{ true }}\" }",
         "{ type: CursorPagination, cursor_value: \"{{ headers['link']['next']['url'] }}\" }", "{ type: CustomPaginationStrategy, class_name: a.B }",
         "{ type: PageIncrement, page_size: \"{{ response.size }}\" }", "{ type: PageIncrement, unheard_of: 1 }",

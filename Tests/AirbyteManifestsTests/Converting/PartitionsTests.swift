@@ -134,6 +134,48 @@ import Testing
         #expect(lines.contains("for_each = { values = [\"a\", \"b\"], as = \"org\" }"))
     }
 
+    /// Issues of repositories, and a stream for combinations of both.
+    private func product(_ issues: String = "path: \"/repos/{{ stream_partition.repo }}/issues\"", isReversed: Bool = false) -> ManifestText {
+        var manifest = parents()
+        manifest.path = "\"/repos/{{ stream_partition.repo_id }}/issues/{{ stream_partition['issue_id'] }}/items\""
+        let routers = [
+            "{ type: SubstreamPartitionRouter, parent_stream_configs: [{ parent_key: id, partition_field: repo_id, stream: \"#/definitions/repos\" }] }",
+            "{ type: SubstreamPartitionRouter, parent_stream_configs: [{ parent_key: number, partition_field: issue_id, "
+                + "stream: \"#/definitions/issues\" }] }",
+        ]
+        manifest.retriever = "partition_router: [\((isReversed ? routers.reversed() : routers).joined(separator: ", "))]"
+        let router =
+            "partition_router: { type: SubstreamPartitionRouter, parent_stream_configs: "
+            + "[{ parent_key: id, partition_field: repo, stream: \"#/definitions/repos\" }] }"
+        manifest.more += """
+
+              issues:
+                type: DeclarativeStream
+                name: issues
+                primary_key: number
+                retriever:
+                  requester: { url_base: "https://api.example.com/v1", \(issues) }
+                  record_selector: { extractor: { field_path: [] } }
+                  \(issues.contains("stream_partition") ? router : "")
+                schema_loader: { type: InlineSchemaLoader, schema: { properties: { number: { type: integer } } } }
+            """
+        return manifest
+    }
+
+    // What one lists are parts for what the other one lists: other combinations are none.
+    @Test(arguments: [true, false]) func combinationsOfAParentAndWhatItHasAreWhatItHas(isReversed: Bool) throws {
+        let manifest = product(isReversed: isReversed)
+        let lines = try manifest.lines()
+        #expect(lines.contains("for_each = { resource = \"issues\", as = \"issue\" }"))
+        #expect(lines.contains("path = \"/repos/{issue.parent_repo_id}/issues/{issue.number}/items\""))
+        #expect(lines.contains("set = { parent_repo_id = \"{repo.id}\" }"))
+        #expect(try manifest.converted().findings.filter { $0.stream == "items" }.map(\.key) == ["partition_router"])
+    }
+
+    @Test func combinationsOfStreamsThatHaveNothingInCommonLeaveTheStreamOut() throws {
+        #expect(try product("path: /issues").refusals().filter { $0.stream == "items" }.map(\.key) == ["partition_router"])
+    }
+
     @Test func aStreamIsLeftOutWithItsParent() throws {
         var manifest = parents()
         manifest.more = manifest.more.replacing("path: /repos }", with: "path: /repos, http_method: PUT }")

@@ -85,6 +85,16 @@ import Testing
         #expect(try manifest.converted().findings.map(\.key).sorted() == ["AddFields._synced", "RemoveFields"])
     }
 
+    @Test func aKeyThatIsTheTimeOfTheRunIsNone() throws {
+        var manifest = ManifestText()
+        manifest.key = "uid"
+        manifest.stream = "transformations: [{ type: AddFields, fields: [{ path: [uid], value: \"{{ now_utc() }}\" }] }]"
+        #expect(try manifest.lines().contains("key = \"content\""))
+        #expect(try manifest.converted().findings.map(\.key).sorted() == ["AddFields.uid", "primary_key"])
+        manifest.stream = manifest.stream.replacing("now_utc()", with: "record.id")
+        #expect(try manifest.lines().contains("key = [\"id\"]"))
+    }
+
     // Two attributes of one key of the record have it as their path, both of them; what is set has none.
     @Test func aFieldMayBeKeptUnderTwoNames() throws {
         var manifest = ManifestText()

@@ -46,12 +46,14 @@ final class StreamFindings {
         add(key, value, line: line, reason, isLeftOut: false)
     }
 
-    /// Does something with a part of the manifest; what is thrown is a refusal of that part.
+    /// Does something with a part of the manifest; what is thrown is a refusal of that part, unless it only follows from another one.
     ///
     /// - Returns: nil where it was refused.
     func refusing<Result>(_ key: String, _ value: ManifestValue? = nil, line: Int? = nil, _ body: () throws -> Result) -> Result? {
         do {
             return try body()
+        } catch let error as Unsayable where error.isConsequence && isRefused {
+            return nil
         } catch let error as Unsayable {
             refuse(key, value, line: line, error.reason)
         } catch let error as ManifestError {

@@ -5,6 +5,8 @@ struct PartitionPlan {
     var fields: [String: String] = [:]
     /// The same of further fields of the parent's records, by the names that lead to them, divided by dots.
     var extraFields: [String: String] = [:]
+    /// The names that lead to objects of the parent's records, by the fields of a slice that are these objects.
+    var objects: [String: [String]] = [:]
     /// The places that hold numbers.
     var numbers: Set<String> = []
 

@@ -70,24 +70,33 @@ extension StreamConverter {
         return TOMLTable([("kind", .text("bearer")), ("token", token.value)])
     }
 
-    private func apiKey(_ component: Component) throws -> TOMLTable {
+    /// The secret of an `ApiKeyAuthenticator`, and where it goes.
+    func key(_ component: Component) throws -> (place: RequestPlace, prefix: String, value: TOMLValue) {
         expect(component, handled: ["api_token", "header", "inject_into"])
         let token = try secret(component.value("api_token"), "api_token", in: component)
         guard let option = try component.component("inject_into", "RequestOption") else {
             guard let header = try component.value("header") else { throw Unsayable("inject_into is missing") }
-            return Self.apiKey(try constant(header, in: component), prefix: token.prefix, token.value)
+            return (RequestPlace(kind: .header, names: [try constant(header, in: component)]), token.prefix, token.value)
         }
         let place = try requestPlace(option)
-        if place.kind == .header { return Self.apiKey(place.names[0], prefix: token.prefix, token.value) }
-        guard token.prefix.isEmpty else { throw Unsayable("api_token: a text before a secret stands in a header only") }
+        guard token.prefix.isEmpty || place.kind == .header else { throw Unsayable("api_token: a text before a secret stands in a header only") }
+        return (place, token.prefix, token.value)
+    }
+
+    private func apiKey(_ component: Component) throws -> TOMLTable {
+        let key = try key(component)
+        if key.place.kind == .header { return Self.apiKey(key.place.names[0], prefix: key.prefix, key.value) }
         var table = TOMLTable([("kind", .text("api-key"))])
-        switch place.kind {
+        switch key.place.kind {
         case .query: table["in"] = .text("query")
-        case .json, .form: table["in"] = .text("body")
+        case .json, .form:
+            table["in"] = .text("body")
+            // It may be all that the body has.
+            try needBody(key.place.kind)
         case .header, .path: throw Unsayable("a secret in an address would be seen everywhere, and cannot be said")
         }
-        table["name"] = .text(place.parameter)
-        table["value"] = token.value
+        table["name"] = .text(key.place.parameter)
+        table["value"] = key.value
         return table
     }
 
@@ -100,7 +109,7 @@ extension StreamConverter {
         return table
     }
 
-    private func password(_ component: Component) throws -> TOMLValue {
+    func password(_ component: Component) throws -> TOMLValue {
         guard let value = try component.value("password"), try requestText(value, in: component, keepsSettingsSecret: true) != .absent else {
             return .text("")
         }
@@ -216,12 +225,17 @@ extension StreamConverter {
         // The one that the user wants, or the first that can be said.
         let order = ways.entries.filter { $0.key == wanted } + (isChosen ? [] : ways.entries.filter { $0.key != wanted })
         for entry in order {
+            let body = draft.body
             let trial = StreamConverter(stream, name: findings.stream ?? "", context: context, draft: draft)
             guard let table = try trial.authentication(component.inner(entry.value, "authenticators", "Authenticator")) else {
                 if isChosen { for finding in trial.findings.all { findings.refuse(finding.key, nil, line: finding.line, finding.reason) } }
+                draft.body = body
                 continue
             }
-            guard !trial.findings.isRefused else { continue }
+            guard !trial.findings.isRefused else {
+                draft.body = body
+                continue
+            }
             let others = ways.entries.map(\.key).filter { $0 != entry.key }.joined(separator: ", ")
             if !isChosen, !others.isEmpty {
                 let field = path.joined(separator: ".")

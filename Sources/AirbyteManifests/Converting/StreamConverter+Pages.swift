@@ -7,7 +7,16 @@ extension StreamConverter {
         guard let paginator = try retriever.component("paginator", "NoPagination"), paginator.type == "DefaultPaginator",
             let option = try paginator.component("page_token_option", "RequestOption")
         else { return }
-        followsLinks = try option.type == "RequestPath" || option.value("inject_into")?.text == "path"
+        followsLinks = try option.type == "RequestPath" || option.value("inject_into")?.text == "path" || isCut(from: paginator, option)
+    }
+
+    /// Whether the token is cut out of the address of the next page.
+    private func isCut(from paginator: Component, _ option: Component) throws -> Bool {
+        guard let strategy = try paginator.component("pagination_strategy", "PaginationStrategy"), strategy.type == "CursorPagination",
+            let value = try strategy.value("cursor_value")
+        else { return false }
+        // What is wrong with it is told where pages are converted.
+        return (try? TokenCut(value, for: requestPlace(option))) != nil
     }
 
     func convertPages(of retriever: Component) throws {
@@ -83,9 +92,18 @@ extension StreamConverter {
         }
         if let size, let count = try integer("page_size", in: strategy) { try insert(.integer(count), at: size) }
         let evaluator = evaluator(for: strategy)
-        guard let origin = findings.refusing("paginator.cursor_value", value, { try self.origin(value, evaluator) }) else { return }
+        let cut = try? TokenCut(value, for: token)
+        let source = { try cut.map { try self.reference(evaluator.term($0.address)) } ?? self.reference(evaluator.term(value)) }
+        guard let origin = findings.refusing("paginator.cursor_value", value, source) else { return }
         var table = TOMLTable()
-        _ = findings.refusing("paginator.cursor_value", value) { table = try self.pages(origin, token) }
+        _ = findings.refusing("paginator.cursor_value", value) {
+            table = try self.pages(origin, cut == nil ? token : RequestPlace(kind: .path, names: []))
+        }
+        if cut != nil {
+            findings.remark(
+                "paginator.cursor_value", value,
+                "the address that it is cut out of is followed as it is, and not only its parameter \(token.parameter)")
+        }
         if let stop = try strategy.value("stop_condition"), stop.isTruthy {
             _ = findings.refusing("paginator.stop_condition", stop) {
                 try addStop(stop, evaluator, origin, pageSize: integer("page_size", in: strategy), &table)
@@ -94,8 +112,8 @@ extension StreamConverter {
         draft.pages = table
     }
 
-    private func origin(_ value: ManifestValue, _ evaluator: Evaluator) throws -> Term.Reference {
-        guard case .reference(let reference) = try evaluator.term(value) else { throw Unsayable("a token that is worked out cannot be said") }
+    private func reference(_ term: Term) throws -> Term.Reference {
+        guard case .reference(let reference) = term else { throw Unsayable("a token that is worked out cannot be said") }
         return reference
     }
 
@@ -163,18 +181,32 @@ extension StreamConverter {
         case .response, .headers:
             if isTokenMissing(condition, origin) { return }
             guard reference.root == .response else { break }
-            let isNoMore =
-                condition.test == .truth && condition.isNegated || condition.test == .equals(.bool(false)) && !condition.isNegated
-                || condition.test == .equals(.bool(true)) && condition.isNegated
-            guard isNoMore else { break }
-            let path = TOMLValue.text(try Self.path(reference.steps).description)
-            if case .table(let stop)? = table["stop"], stop["has_more"] != path { throw Unsayable("two of them cannot be said") }
-            table["stop"] = .table(TOMLTable([("has_more", path)]))
+            guard let flag = Self.flag(condition) else { break }
+            let stop = TOMLValue.table(TOMLTable([(flag, .text(try Self.path(reference.steps).description))]))
+            if let known = table["stop"], known != stop { throw Unsayable("two of them cannot be said") }
+            table["stop"] = stop
             return
         default: break
         }
         throw Unsayable("this end of a listing cannot be said")
     }
+
+    /// The key of `stop` for a condition on a truth value; nil: it may be on something else.
+    private static func flag(_ condition: Comparison) -> String? {
+        switch (condition.test, condition.isNegated) {
+        case (.truth, true), (.equals(.bool(false)), false), (.equals(.bool(true)), true): return "has_more"
+        case (.equals(.bool(true)), false), (.equals(.bool(false)), true): return "last"
+        // What is there may be an address or a number as well, unless it is called otherwise.
+        case (.truth, false):
+            guard case .key(let name)? = condition.reference.steps.last else { return nil }
+            return endFlags.contains(name.lowercased().filter { $0 != "_" }) ? "last" : nil
+        default: return nil
+        }
+    }
+
+    private static let endFlags: Set<String> = [
+        "done", "finished", "completed", "isdone", "isfinished", "iscomplete", "iscompleted", "islast", "islastpage", "endofstream", "endofdata",
+    ]
 
     /// Whether a condition on the number of records says no more than that a page is not full.
     private static func isShortPage(_ condition: Comparison, _ pageSize: Int?) -> Bool {

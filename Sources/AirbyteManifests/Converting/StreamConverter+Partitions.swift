@@ -3,10 +3,12 @@ extension StreamConverter {
     func convertPartitions(of retriever: Component) throws {
         let routers = try retriever.components("partition_router", "PartitionRouter")
         if routers.isEmpty { return }
+        hasParts = true
         let isList = routers.allSatisfy { $0.type == "ListPartitionRouter" }
         if isList { return try convertLists(routers) }
-        guard routers.count == 1, routers[0].type == "SubstreamPartitionRouter" else {
-            let value = try retriever.value("partition_router")
+        let value = try retriever.value("partition_router"), isOfParents = routers.allSatisfy { $0.type == "SubstreamPartitionRouter" }
+        if isOfParents, routers.count == 2 { return try convertChain(routers, value) }
+        guard isOfParents, routers.count == 1 else {
             let what = Set(routers.map(\.type)).sorted().joined(separator: ", ")
             return findings.refuse("partition_router", value, "parts of this kind, or of several kinds at once, cannot be said: \(what)")
         }
@@ -72,12 +74,24 @@ extension StreamConverter {
 
     // MARK: Parents
 
-    private func convertParents(_ router: Component) throws {
+    /// What a router says of the stream whose objects there are parts for.
+    private struct ParentRouter {
+        let configuration: Component
+        let stream: Component
+        /// The names that lead to what the parts are known by.
+        let key: [String]
+        /// What expressions call it.
+        let field: String
+    }
+
+    /// - Returns: nil where it was refused.
+    private func parentRouter(_ router: Component) throws -> ParentRouter? {
         expect(router, handled: ["parent_stream_configs"])
         let configurations = try router.components("parent_stream_configs", "ParentStreamConfig")
         guard configurations.count == 1, let configuration = configurations.first else {
-            return findings.refuse(
+            findings.refuse(
                 "partition_router.parent_stream_configs", nil, line: router.line, "parts for the objects of several streams cannot be said")
+            return nil
         }
         expect(
             configuration,
@@ -88,18 +102,36 @@ extension StreamConverter {
         guard let stream = try configuration.component("stream", "DeclarativeStream"), let key = try configuration.value("parent_key"),
             let field = try configuration.value("partition_field")
         else {
-            return findings.refuse("partition_router", named(configuration), "stream, parent_key and partition_field are needed")
+            findings.refuse("partition_router", named(configuration), "stream, parent_key and partition_field are needed")
+            return nil
         }
-        guard let parent = context.parent(stream, findings) else { return }
+        return ParentRouter(
+            configuration: configuration, stream: stream, key: try constant(key, in: configuration).split(separator: "/").map(String.init),
+            field: try constant(field, in: configuration))
+    }
+
+    private func convertParents(_ router: Component) throws {
+        guard let router = try parentRouter(router), let parent = context.parent(router.stream, findings) else { return }
+        try take(router, parent)
+    }
+
+    /// Has the resource parts for what a parent lists.
+    private func take(_ router: ParentRouter, _ parent: ResourceDraft) throws {
+        let configuration = router.configuration
         if try configuration.flag("incremental_dependency") {
             findings.remark(
                 "ParentStreamConfig.incremental_dependency", try configuration.value("incremental_dependency"),
                 "the parts of all parents are asked for, and not only of those that have changed")
         }
         var plan = PartitionPlan(alias: PartitionPlan.alias(Names.singular(parent.stream).lowercased()))
-        let names = try constant(key, in: configuration).split(separator: "/").map(String.init)
-        let place = try place(names, of: parent, &plan)
-        plan.fields[try constant(field, in: configuration)] = place
+        if parent.attribute(for: router.key)?.type == "json", try configuration.value("request_option")?.isTruthy != true {
+            // Only what is inside of it can be asked for.
+            plan.objects[router.field] = router.key
+        } else {
+            let place = try place(router.key, of: parent, &plan)
+            plan.fields[router.field] = place
+            pendingOptions.append((configuration, "request_option", place))
+        }
         for extra in try configuration.value("extra_fields")?.list ?? [] {
             let names = try self.names(extra, in: configuration)
             plan.extraFields[names.joined(separator: ".")] = try self.place(names, of: parent, &plan)
@@ -107,7 +139,29 @@ extension StreamConverter {
         draft.parent = parent
         draft.partitions["as"] = .text(plan.alias)
         partition = plan
-        pendingOptions.append((configuration, "request_option", place))
+    }
+
+    /// Combinations of what two streams list, one of which has parts for what the other lists: those that belong together are its own objects.
+    private func convertChain(_ routers: [Component], _ value: ManifestValue?) throws {
+        var links: [(router: ParentRouter, parent: ResourceDraft)] = []
+        for router in routers {
+            guard let router = try parentRouter(router), let parent = context.parent(router.stream, findings) else { return }
+            links.append((router, parent))
+        }
+        let (first, second) = (links[0], links[1])
+        guard first.parent.parent === second.parent || second.parent.parent === first.parent else {
+            return findings.refuse("partition_router", value, "the combinations of what two streams list cannot be said")
+        }
+        let (outer, inner) = second.parent.parent === first.parent ? (first, second) : (second, first)
+        guard case .text(let alias)? = inner.parent.partitions["as"], try outer.router.configuration.value("extra_fields")?.isTruthy != true,
+            let attribute = outer.parent.attribute(for: outer.router.key), attribute.type != "json"
+        else { return findings.refuse("partition_router", value, "the combinations of what two streams list cannot be said") }
+        try take(inner.router, inner.parent)
+        let place = kept("\(alias).\(attribute.name)", [outer.router.field], by: inner.parent)
+        partition?.fields[outer.router.field] = place
+        if ["decimal", "int64", "double"].contains(attribute.type) { partition?.numbers.insert(place) }
+        pendingOptions.append((outer.router.configuration, "request_option", place))
+        findings.remark("partition_router", value, "of the combinations of both, those are asked for that belong together")
     }
 
     /// The place for a field of a parent's records; the parent gets an attribute for it.
@@ -121,15 +175,37 @@ extension StreamConverter {
         return place
     }
 
+    /// The place for something inside of an object of the parent's records; nil: no field of a slice is one.
+    func innerPlace(_ root: Term.Reference.Root, _ keys: [String]) throws -> String? {
+        guard root == .partition, var plan = partition, let parent = draft.parent, let first = keys.first, let names = plan.objects[first] else {
+            return nil
+        }
+        guard keys.count > 1 else { throw Unsayable("\(first) is a list or an object, and no part of a request") }
+        let place = try place(names + keys.dropFirst(), of: parent, &plan)
+        plan.fields[keys.joined(separator: ".")] = place
+        partition = plan
+        return place
+    }
+
+    /// A field of a slice that no part has. Where parts cannot be said, that has been told.
+    var unknownSlice: Unsayable {
+        Unsayable("it is not known what is meant by that part of a slice", isConsequence: hasParts && partition == nil)
+    }
+
     /// The place for what the parent is a part of: it keeps that in an attribute of its own.
     func grandparentPlace(_ keys: [String]) throws -> String {
-        guard let plan = partition, let parent = draft.parent, let inner = context.slices[parent.name]?[keys.joined(separator: ".")] else {
-            throw Unsayable("it is not known what is meant by that part of a slice")
+        guard partition != nil, let parent = draft.parent, let inner = context.slices[parent.name]?[keys.joined(separator: ".")] else {
+            throw unknownSlice
         }
-        let template = TOMLValue.text("{\(inner)}")
-        if let known = parent.assigned.entries.first(where: { $0.value == template }) { return "\(plan.alias).\(known.key)" }
+        return kept(inner, keys, by: parent)
+    }
+
+    /// The place for something of what a parent is a part of, which it keeps in an attribute of its own.
+    private func kept(_ inner: String, _ keys: [String], by parent: ResourceDraft) -> String {
+        let template = TOMLValue.text("{\(inner)}"), alias = partition?.alias ?? ""
+        if let known = parent.assigned.entries.first(where: { $0.value == template }) { return "\(alias).\(known.key)" }
         let name = parent.entity.add("parent_\(keys.joined(separator: "_"))", paths: [], type: "string")
         parent.assigned[name] = template
-        return "\(plan.alias).\(name)"
+        return "\(alias).\(name)"
     }
 }

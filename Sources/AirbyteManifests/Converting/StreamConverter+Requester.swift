@@ -107,7 +107,7 @@ extension StreamConverter {
     }
 
     /// Headers that the program sets itself.
-    private static let ownHeaders: Set<String> = ["accept-encoding", "connection", "host", "content-length", "transfer-encoding", "keep-alive"]
+    static let ownHeaders: Set<String> = ["accept-encoding", "connection", "host", "content-length", "transfer-encoding", "keep-alive"]
 
     private func convertHeaders(_ requester: Component) throws {
         guard let value = try requester.value("request_headers"), value.isTruthy else { return }
@@ -169,8 +169,6 @@ extension StreamConverter {
             default: throw Unsayable("a body that is a plain text cannot be said")
             }
         }
-        if case .none = draft.body { return }
-        if draft.method == "GET" { throw Unsayable("a GET that sends a body cannot be said") }
     }
 
     private func convertJSON(_ value: ManifestValue, in component: Component) throws {

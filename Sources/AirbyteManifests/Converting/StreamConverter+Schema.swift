@@ -105,6 +105,9 @@ extension StreamConverter {
             let names = try names(context.manifest.resolved(element), in: stream)
             if names != [""] { fields.append(names) }
         }
+        if fields.contains(where: { $0.first.map(clocked.contains) ?? false }) {
+            return findings.remark("primary_key", value, "the time of a run recognises nothing: records are recognised by all that they say")
+        }
         for names in fields {
             guard let attribute = draft.attribute(for: names) else { throw Unsayable("a field of the key has no name") }
             // A key is compared exactly, and cannot be a list.

@@ -68,8 +68,8 @@ extension StreamConverter {
             return "\(name):\(written)"
         case .parentSlice: return try grandparentPlace(reference.keys ?? [])
         case .partition, .extraField:
-            guard let keys = reference.keys, let place = partition?.place(reference.root, keys) else {
-                throw Unsayable("it is not known what is meant by that part of a slice")
+            guard let keys = reference.keys, let place = try partition?.place(reference.root, keys) ?? innerPlace(reference.root, keys) else {
+                throw unknownSlice
             }
             return place
         case .record, .lastRecord, .lastRecords, .response, .headers: throw Unsayable("what answers say is not known when the first request is made")

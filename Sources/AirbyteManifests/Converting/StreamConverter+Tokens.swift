@@ -18,15 +18,16 @@ extension StreamConverter {
             }
             table["lifetime"] = .text(Self.span(duration.seconds))
         }
-        guard let use = try component.component("request_authentication", "SessionTokenRequestApiKeyAuthenticator") else {
-            throw Unsayable("request_authentication is missing")
+        guard let use = try component.component("request_authentication", "ApiKey") else { throw Unsayable("request_authentication is missing") }
+        // Manifests have the short names; the long ones are what they stand for.
+        switch use.type {
+        case "Bearer", "SessionTokenRequestBearerAuthenticator": expect(use, handled: [])
+        case "ApiKey", "SessionTokenRequestApiKeyAuthenticator":
+            expect(use, handled: ["inject_into", "api_token"])
+            guard let option = try use.component("inject_into", "RequestOption") else { throw Unsayable("inject_into is missing") }
+            table["send_as"] = .table(try carrier(option, prefix: tokenPrefix(use)))
+        default: throw Unsayable("request_authentication of the kind \(use.type) cannot be carried over")
         }
-        if use.type == "SessionTokenRequestBearerAuthenticator" { return table }
-        guard use.type == "SessionTokenRequestApiKeyAuthenticator", let option = try use.component("inject_into", "RequestOption") else {
-            throw Unsayable("request_authentication of this kind cannot be carried over")
-        }
-        expect(use, handled: ["inject_into", "api_token"])
-        table["send_as"] = .table(try carrier(option, prefix: tokenPrefix(use)))
         return table
     }
 
@@ -52,7 +53,11 @@ extension StreamConverter {
         case .query:
             guard prefix.isEmpty else { throw Unsayable("a text before a token stands in a header only") }
             table["in"] = .text("query")
-        case .json, .form, .path: throw Unsayable("a token in a body or an address cannot be said")
+        case .json, .form:
+            guard prefix.isEmpty else { throw Unsayable("a text before a token stands in a header only") }
+            table["in"] = .text("body")
+            try needBody(place.kind)
+        case .path: throw Unsayable("a token in an address would be seen everywhere, and cannot be said")
         }
         table["name"] = .text(place.parameter)
         return table
@@ -62,8 +67,8 @@ extension StreamConverter {
         expect(
             requester,
             handled: [
-                "url_base", "url", "http_method", "request_parameters", "request_headers", "request_body_json", "request_body_data", "authenticator",
-                "error_handler",
+                "url_base", "url", "http_method", "request_parameters", "request_headers", "request_body_json", "request_body_data", "request_body",
+                "authenticator", "error_handler", "use_cache",
             ])
         var table = TOMLTable()
         guard let base = try [requester.value("url"), requester.value("url_base")].compactMap({ $0 }).first(where: \.isTruthy),
@@ -81,28 +86,69 @@ extension StreamConverter {
         } else if try requester.value("http_method")?.isTruthy != true {
             table["method"] = .text("GET")
         }
-        for entry in try requester.value("request_headers")?.mapping?.entries ?? [] {
-            let isUsual = ["content-type", "accept"].contains(entry.key.lowercased()) && entry.value.text?.contains("json") == true
-            let isForm = entry.key.lowercased() == "content-type" && entry.value.text?.contains("x-www-form-urlencoded") == true
-            guard isUsual || isForm else { throw Unsayable("the header \(entry.key) of a login cannot be said") }
+        try addLoginHeaders(of: requester, &table)
+        var parts = try [("request_body_json", "json"), ("request_body_data", "form"), ("request_parameters", "params")].map { key, name in
+            (key, name, try requester.value(key), requester)
         }
-        for (key, name) in [("request_body_json", "json"), ("request_body_data", "form"), ("request_parameters", "params")] {
-            guard let value = try requester.value(key), value.isTruthy else { continue }
+        if let body = try requester.component("request_body", "RequestBody") {
+            let names = ["RequestBodyJsonObject": "json", "RequestBodyUrlEncodedForm": "form"]
+            guard let name = names[body.type] else { throw Unsayable("request_body: a login with a body of this kind cannot be said") }
+            parts.append(("request_body", name, try body.value("value"), body))
+        }
+        for (key, name, value, component) in parts {
+            guard let value, value.isTruthy else { continue }
             guard value.mapping != nil else { throw Unsayable("\(key) of a login is no mapping") }
-            table[name] = try secretTree(context.manifest.plain(value), in: requester)
+            table[name] = try secretTree(context.manifest.plain(value), in: component)
         }
-        if let inner = try requester.component("authenticator", "Authenticator"), inner.type != "NoAuth" {
-            guard inner.type == "BasicHttpAuthenticator", let user = try inner.value("username") else {
-                throw Unsayable("a login that identifies itself by \(inner.type) cannot be said")
-            }
-            table["username"] = try textOrSecret(user, "username", in: inner)
-            if let value = try inner.value("password"), value.isTruthy {
-                table["password"] = try bareSecret(value, "password", in: inner)
-            } else {
-                table["password"] = .text("")
-            }
-        }
+        if let inner = try requester.component("authenticator", "Authenticator") { try addLoginSecret(inner, &table) }
         return table
+    }
+
+    private func addLoginHeaders(of requester: Component, _ table: inout TOMLTable) throws {
+        guard let value = try requester.value("request_headers"), value.isTruthy else { return }
+        guard let mapping = value.mapping else { throw Unsayable("request_headers of a login are no mapping") }
+        var headers = TOMLTable()
+        for entry in mapping.entries {
+            let name = entry.key.lowercased(), value = try context.manifest.resolved(entry.value)
+            // They go without saying.
+            if ["content-type", "accept"].contains(name), value.text?.contains("json") == true { continue }
+            if name == "content-type", value.text?.contains("x-www-form-urlencoded") == true { continue }
+            if name == "user-agent" || Self.ownHeaders.contains(name) {
+                findings.remark("login_requester.request_headers.\(entry.key)", value, line: entry.line, "the program sets this header itself")
+            } else if Self.soundsSecret(name) {
+                headers[entry.key] = try bareSecret(value, entry.key, in: requester)
+            } else {
+                headers[entry.key] = try textOrSecret(value, entry.key, in: requester)
+            }
+        }
+        if !headers.isEmpty { table["headers"] = .table(headers) }
+    }
+
+    /// How the login itself says who asks.
+    private func addLoginSecret(_ authenticator: Component, _ table: inout TOMLTable) throws {
+        switch authenticator.type {
+        case "NoAuth": return
+        case "BasicHttpAuthenticator":
+            expect(authenticator, handled: ["username", "password"])
+            guard let user = try authenticator.value("username") else { throw Unsayable("username is missing") }
+            table["username"] = try textOrSecret(user, "username", in: authenticator)
+            table["password"] = try password(authenticator)
+        case "ApiKeyAuthenticator":
+            let key = try key(authenticator)
+            guard key.prefix.isEmpty else { throw Unsayable("api_token: a text before a secret cannot be said in a login") }
+            let group: String
+            switch key.place.kind {
+            case .header: group = "headers"
+            case .query: group = "params"
+            case .json: group = "json"
+            case .form: group = "form"
+            case .path: throw Unsayable("a secret in an address would be seen everywhere, and cannot be said")
+            }
+            guard table.insert(key.value, at: [group] + key.place.names) else {
+                throw Unsayable("\(key.place.names.joined(separator: ".")) of a login is said twice")
+            }
+        default: throw Unsayable("a login that identifies itself by \(authenticator.type) cannot be said")
+        }
     }
 
     /// A value whose texts may be secrets.

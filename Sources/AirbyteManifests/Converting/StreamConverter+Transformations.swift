@@ -43,6 +43,7 @@ extension StreamConverter {
             forget(name)
             draft.copies[name] = source
         case .moment:
+            clocked.insert(name)
             findings.remark("AddFields.\(name)", value, "the time of the run is not kept in records; the database knows when each row changed last")
         case .none: throw Unsayable("a field without a value cannot be set")
         default:
@@ -62,6 +63,7 @@ extension StreamConverter {
     /// The last transformation of a field is the one that counts.
     private func forget(_ name: String) {
         removed.remove(name)
+        clocked.remove(name)
         draft.copies[name] = nil
         constants.removeAll { $0.name == name }
     }

@@ -10,10 +10,14 @@ final class StreamConverter {
     var evaluator: Evaluator
     /// How increments are asked for; nil: everything is asked for each time.
     var increment: IncrementPlan?
-    /// What the parts of the resource are called in expressions; nil: it is one list.
+    /// What the parts of the resource are called in expressions; nil: it is one list, or its parts cannot be said.
     var partition: PartitionPlan?
+    /// Whether the manifest divides it into parts.
+    var hasParts = false
     /// Fields that every record gets, whatever it says: names and templates.
     var constants: [(name: String, text: String)] = []
+    /// Fields that get the time of the run.
+    var clocked: Set<String> = []
     /// Fields that are taken away.
     var removed: Set<String> = []
     /// What options of parts put into requests, once these are known.
@@ -64,6 +68,10 @@ final class StreamConverter {
             ("schema_loader", { try self.convertSchema() }), ("primary_key", { try self.convertKey() }),
         ]
         for (key, convert) in parts { _ = findings.refusing(key) { try convert() } }
+        // What pages, times and secrets put into it makes a body as well.
+        if draft.method == "GET", draft.sendsBody {
+            findings.refuse("requester.request_body", nil, line: requester.line, "a GET that sends a body cannot be said")
+        }
     }
 
     // MARK: What all parts use

@@ -51,8 +51,12 @@ struct EntityDraft {
         let spellings = Dictionary(grouping: attributes) { Self.spelling($0.name) }
         for attribute in attributes {
             var table = TOMLTable()
-            let isPlain = spellings[Self.spelling(attribute.name)]?.count == 1 && !mayMeanAnother(attribute.name)
-            if attribute.paths.count > 1 {
+            let isPlain =
+                spellings[Self.spelling(attribute.name)]?.count == 1 && !mayMeanAnother(attribute.name) && !isReadElsewhere(attribute)
+            if attribute.paths.isEmpty {
+                // Its name would take a key that another attribute is read from.
+                if isReadElsewhere(attribute), !key.contains(attribute.name) { table["read"] = .bool(false) }
+            } else if attribute.paths.count > 1 {
                 table["path"] = .texts(attribute.paths.map(\.description))
             } else if let path = attribute.paths.first, !isPlain || path != JSONPath(keys: [attribute.name]) {
                 table["path"] = .text(path.description)
@@ -65,6 +69,17 @@ struct EntityDraft {
     }
 
     private static func spelling(_ name: String) -> String { name.lowercased().filter { $0 != "_" } }
+
+    /// Whether another attribute is read from the key that this one is called like.
+    private func isReadElsewhere(_ attribute: Attribute) -> Bool {
+        attributes.contains { other in
+            other.name != attribute.name
+                && other.paths.contains { path in
+                    guard path.segments.count == 1, case .key(let key) = path.segments[0] else { return false }
+                    return Self.spelling(key) == Self.spelling(attribute.name)
+                }
+        }
+    }
 
     /// Whether a name is one that stands for a key of another name, too.
     private func mayMeanAnother(_ name: String) -> Bool {

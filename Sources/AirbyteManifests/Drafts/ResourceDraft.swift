@@ -69,6 +69,14 @@ final class ResourceDraft {
         [base + path, "auth = \(auth.toml)", "for_each = \(partitions.toml) \(parent?.name ?? "")"] + requestLines
     }
 
+    /// Whether requests send something; a query is no matter of the method.
+    var sendsBody: Bool {
+        switch body {
+        case .none, .graphQL: false
+        case .json, .form: true
+        }
+    }
+
     /// Where records have a field, by the names that lead to it.
     func paths(of names: [String]) -> [JSONPath] {
         guard let first = names.first else { return [] }

@@ -112,7 +112,7 @@ public struct Capability: Sendable, Hashable {
         Capability("auth.session", session("json = { user = \"u\", password = { env = \"P\" } }")),
         Capability("auth.session.form", session("form = { user = \"u\", password = { env = \"P\" } }")),
         Capability("auth.session.query", session("params = { user = \"u\", password = { env = \"P\" } }")),
-        Capability("auth.session.login-auth", session("username = \"u\", password = { env = \"P\" }")),
+        Capability("auth.session.login-auth", session("headers = { X-Key = { env = \"K\" } }, username = \"u\", password = { env = \"P\" }")),
     ]
 
     private static let requests = [

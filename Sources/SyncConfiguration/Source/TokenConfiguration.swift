@@ -137,6 +137,8 @@ extension AuthenticationConfiguration {
         public var body = Body.none
         /// `login.params`: parameters of the query, sorted by name.
         public var parameters: [SecretField] = []
+        /// `login.headers`: headers of the login, sorted by name.
+        public var headers: [SecretField] = []
         /// `login.username`: for basic authentication of the login itself; nil for none.
         public var username: SecretText?
         /// `login.password`; nil: it is empty.
@@ -155,7 +157,7 @@ extension AuthenticationConfiguration {
                 case .json(let json): json.secrets
                 case .form(let fields): fields.compactMap(\.value.reference)
                 }
-            return inBody + parameters.compactMap(\.value.reference) + [username?.reference, password].compactMap(\.self)
+            return inBody + (parameters + headers).compactMap(\.value.reference) + [username?.reference, password].compactMap(\.self)
         }
     }
 

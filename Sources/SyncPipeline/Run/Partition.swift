@@ -4,8 +4,8 @@ import SyncConfiguration
 
 /// A part of a resource with `for_each`: a list of its own.
 struct Partition: Sendable {
-    /// What it is called: the value, or the key of the object.
-    let name: String
+    /// What it is called: the value, the key of the object, or for one without a key what templates take of it.
+    fileprivate(set) var name: String
     /// What the places of templates are.
     fileprivate(set) var values: [Template.Reference: Value] = [:]
 
@@ -284,12 +284,35 @@ struct ParentList {
                 result[index].values[reference] = row.flatMap { place.layout.constraints[0].key(of: $0) }.map { .object(entity: place.name, key: $0) }
             }
         }
-        return result
+        return entity.configuration.derivedKey == .content ? named(result) : result
+    }
+
+    /// The same parts, called after what templates take of their objects. An object without a key that changes is another one, and both may be listed:
+    /// what is asked for is the same, so it is one part, and stays that whatever becomes of either.
+    private func named(_ parts: [Partition]) -> [Partition] {
+        let places = references.sorted { $0.description < $1.description }
+        var seen: Set<String> = []
+        return parts.compactMap { part in
+            let texts = places.compactMap { place -> String? in
+                switch part.values[place] {
+                // In no text, so that it is taken for none.
+                case nil, .attribute(.null)?: "\u{0}"
+                case let value?: value.text(in: nil)
+                }
+            }
+            guard !places.isEmpty, texts.count == places.count else { return part }
+            var part = part
+            part.name = Self.name(texts)
+            return seen.insert(part.name).inserted ? part : nil
+        }
     }
 
     /// The object's key, as people know it.
     private static func name(_ row: RowSnapshot, _ entity: EntityMapping) -> String {
-        let parts = (entity.layout.constraints[0].key(of: row)?.values ?? []).map { $0.text ?? "" }
+        name((entity.layout.constraints[0].key(of: row)?.values ?? []).map { $0.text ?? "" })
+    }
+
+    private static func name(_ parts: [String]) -> String {
         let text = parts.count == 1 ? parts[0] : parts.map { HTTPAddress.encode($0) }.joined(separator: ",")
         let isShown = !text.isEmpty && text.utf8.count <= 256 && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
         return isShown ? text : BodyDigest(of: text).description

@@ -80,12 +80,90 @@ import Testing
               login_requester: { url_base: "https://api.example.com", path: /login, http_method: POST,
                 request_body_json: { user: "{{ config['user'] }}", password: "{{ config['secret'] }}" } },
               request_authentication: { type: ApiKey, inject_into: { inject_into: header, field_name: X-Session } } }
-            """.split(separator: "\n").joined(separator: " ").replacing("type: ApiKey,", with: "type: SessionTokenRequestApiKeyAuthenticator,"))
+            """.split(separator: "\n").joined(separator: " "))
         let auth =
             "auth = { kind = \"session\", login = { url = \"https://api.example.com/login\", json = { user = \"me\", "
             + "password = { credential = \"example_secret\" } } }, token_path = \"$.data.token\", lifetime = \"1h\", "
             + "send_as = { prefix = \"\", name = \"X-Session\" } }"
         #expect(try manifest.lines().contains(auth))
+    }
+
+    private func session(_ login: String, _ use: String = "{ type: Bearer }") -> ManifestText {
+        manifest(
+            "{ type: SessionTokenAuthenticator, session_token_path: [token], request_authentication: \(use), "
+                + "login_requester: { url_base: \"https://api.example.com\", path: /login, \(login) } }")
+    }
+
+    @Test(
+        arguments: zip(
+            [
+                "authenticator: { type: NoAuth }",
+                "authenticator: { type: ApiKeyAuthenticator, api_token: \"{{ config.api_key }}\", header: X-Key }",
+                "authenticator: { type: ApiKeyAuthenticator, api_token: \"{{ config.api_key }}\", "
+                    + "inject_into: { inject_into: request_parameter, field_name: key } }, request_parameters: { v: \"2\" }",
+                "http_method: POST, authenticator: { type: ApiKeyAuthenticator, api_token: \"{{ config.api_key }}\", "
+                    + "inject_into: { inject_into: body_json, field_path: [auth, key] } }",
+                "authenticator: { type: BasicHttpAuthenticator, username: \"{{ config.user }}\" }",
+                "request_headers: { X-App: app, X-Key: \"{{ config.api_key }}\", X-Auth-Token: plain, Content-Type: application/json }",
+                "http_method: POST, request_body: { type: RequestBodyUrlEncodedForm, value: { pw: \"{{ config.secret }}\" } }",
+            ],
+            [
+                "method = \"GET\"", "method = \"GET\", headers = { X-Key = { credential = \"example_api_key\" } }",
+                "method = \"GET\", params = { v = \"2\", key = { credential = \"example_api_key\" } }",
+                "json = { auth = { key = { credential = \"example_api_key\" } } }", "method = \"GET\", username = \"me\", password = \"\"",
+                "method = \"GET\", headers = { X-App = \"app\", X-Key = { credential = \"example_api_key\" }, "
+                    + "X-Auth-Token = { credential = \"example_X-Auth-Token\" } }",
+                "form = { pw = { credential = \"example_secret\" } }",
+            ]))
+    func aLoginSaysWhoAsks(_ login: String, _ result: String) throws {
+        let auth =
+            "auth = { kind = \"session\", login = { url = \"https://api.example.com/login\", \(result) }, token_path = \"$.token\" }"
+        #expect(try session(login).lines().contains(auth))
+    }
+
+    @Test(arguments: [
+        "authenticator: { type: BearerAuthenticator, api_token: \"{{ config.api_key }}\" }",
+        "authenticator: { type: ApiKeyAuthenticator, api_token: \"Key {{ config.api_key }}\", header: X-Key }",
+        "authenticator: { type: ApiKeyAuthenticator, api_token: \"{{ config.api_key }}\", header: X-Key }, request_headers: { X-Key: a }",
+        "request_body: { type: RequestBodyPlainText, value: a }",
+    ])
+    func aLoginThatCannotBeSaidLeavesTheStreamOut(_ login: String) throws {
+        #expect(try session(login).refusals().map(\.key) == ["authenticator"])
+    }
+
+    @Test(
+        arguments: zip(
+            [
+                "{ type: ApiKey, inject_into: { inject_into: request_parameter, field_name: sid } }",
+                "{ type: ApiKey, api_token: \"Token {{ session_token }}\", inject_into: { inject_into: header, field_name: Authorization } }",
+                "{ type: SessionTokenRequestBearerAuthenticator }",
+            ],
+            [", send_as = { in = \"query\", name = \"sid\" }", ", send_as = { prefix = \"Token \", name = \"Authorization\" }", ""]))
+    func aTokenGoesWhereTheManifestPutsIt(_ use: String, _ result: String) throws {
+        let auth =
+            "auth = { kind = \"session\", login = { url = \"https://api.example.com/login\", method = \"GET\" }, token_path = \"$.token\"\(result) }"
+        #expect(try session("use_cache: true", use).lines().contains(auth))
+    }
+
+    @Test func aTokenThatGoesAnotherWayLeavesTheStreamOut() throws {
+        for use in ["{ type: Custom }", "{ type: ApiKey }", "{ type: ApiKey, inject_into: { type: RequestPath } }"] {
+            #expect(try session("use_cache: true", use).refusals().map(\.key) == ["authenticator"], "\(use)")
+        }
+    }
+
+    // A key may be all that a request sends.
+    @Test func aKeyInABodyMakesOne() throws {
+        func manifest(_ place: String, _ method: String = "POST") -> ManifestText {
+            self.manifest(
+                "{ type: ApiKeyAuthenticator, api_token: \"{{ config.api_key }}\", inject_into: { inject_into: \(place), field_name: apiKey } }"
+                    + "\nhttp_method: \(method)")
+        }
+        for (place, body) in [("body_json", "json = {}"), ("body_data", "form = {}")] {
+            let lines = try manifest(place).lines()
+            #expect(lines.contains("auth = { kind = \"api-key\", in = \"body\", name = \"apiKey\", value = { credential = \"example_api_key\" } }"))
+            #expect(lines.contains(body) && lines.contains("method = \"POST\""))
+        }
+        #expect(try manifest("body_json", "GET").refusals().map(\.reason) == ["a GET that sends a body cannot be said"])
     }
 
     @Test func ofSeveralWaysTheFirstThatCanBeSaidIsTakenOrTheOneThatIsWanted() throws {

@@ -33,6 +33,8 @@ import Testing
                 "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", stop_condition: \"{{ not response['data'] }}\" }",
                 "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", "
                     + "stop_condition: \"{{ response.more is false or not response.next }}\" }",
+                "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", stop_condition: \"{{ response['is_last'] }}\" }",
+                "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", stop_condition: \"{{ response.end == true }}\" }",
             ],
             [
                 "{ kind = \"page\", param = \"page\", start = 1, size_param = \"per_page\", size = 50 }",
@@ -43,6 +45,8 @@ import Testing
                 "{ kind = \"keyset\", from = \"$.id\", param = \"page\" }", "{ kind = \"cursor\", path = \"$.next\", param = \"page\" }",
                 "{ kind = \"cursor\", path = \"$.next\", param = \"page\" }", "{ kind = \"cursor\", path = \"$.next\", param = \"page\" }",
                 "{ kind = \"cursor\", path = \"$.next\", param = \"page\", stop = { has_more = \"$.more\" } }",
+                "{ kind = \"cursor\", path = \"$.next\", param = \"page\", stop = { last = \"$.is_last\" } }",
+                "{ kind = \"cursor\", path = \"$.next\", param = \"page\", stop = { last = \"$.end\" } }",
             ]))
     func listingsGoOnAsTheManifestSays(_ strategy: String, _ pages: String) throws {
         var manifest = manifest(strategy)
@@ -82,6 +86,29 @@ import Testing
         #expect(try header.lines().contains("params = { since = \"x\" }"))
     }
 
+    @Test(arguments: [
+        "response['next'].split('page=')[1]", "response.next.split('&page=')[-1].split('&')[0]",
+        "response.get('next') | regex_search('page=([^&]+)')", "response.get('next') | regex_search('[?&]page=(\\\\d+)(?:&|$)')",
+    ])
+    func theAddressThatATokenIsCutOutOfIsFollowed(_ value: String) throws {
+        let manifest = manifest(
+            "{ type: CursorPagination, page_size: 5, cursor_value: \"{{ \(value) }}\", stop_condition: \"{{ response.get('next') is none }}\" }")
+        let lines = try manifest.lines()
+        #expect(lines.contains("pages = { kind = \"body-link\", path = \"$.next\" }") && lines.contains("params = { per_page = 5 }"))
+        #expect(try manifest.converted().findings.map(\.key) == ["paginator.cursor_value"])
+    }
+
+    // Another parameter, or a piece of something that is no parameter: nothing says that the address leads to the next page.
+    @Test(arguments: [
+        "response.next.split('cursor=')[1]", "response.next.split('/')[1]", "response.next.split('page=')[0]",
+        "response.next | regex_search('cursor=([^&]+)')", "response.next | regex_search('page=([a-c]+)')",
+        "response.next | regex_search('page=([^&]+)&x=1')", "headers['X-Next'].split('page=')[1]",
+    ])
+    func aTokenThatIsCutOutOfSomethingElseLeavesTheStreamOut(_ value: String) throws {
+        #expect(
+            try manifest("{ type: CursorPagination, cursor_value: \"{{ \(value) }}\" }").refusals().map(\.key) == ["paginator.cursor_value"])
+    }
+
     @Test func pagesMayBeAskedForInABody() throws {
         var manifest = manifest(
             "{ type: CursorPagination, page_size: 5, cursor_value: \"{{ response.next }}\" }",
@@ -111,6 +138,7 @@ import Testing
         "{ type: CursorPagination, cursor_value: \"{{ response.page + 1 }}\" }",
         "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", stop_condition: \"{{ response.last }}\" }",
         "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", stop_condition: \"{{ response.total < 5 }}\" }",
+        "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", stop_condition: \"{{ response.done or not response.more }}\" }",
         "{ type: CursorPagination, cursor_value: \"{{ response.next }}\", stop_condition: \"{{ true }}\" }",
         "{ type: CursorPagination, cursor_value: \"{{ headers['link']['next']['url'] }}\" }", "{ type: CustomPaginationStrategy, class_name: a.B }",
         "{ type: PageIncrement, page_size: \"{{ response.size }}\" }", "{ type: PageIncrement, unheard_of: 1 }",

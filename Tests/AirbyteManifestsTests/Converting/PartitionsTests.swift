@@ -134,6 +134,48 @@ import Testing
         #expect(lines.contains("for_each = { values = [\"a\", \"b\"], as = \"org\" }"))
     }
 
+    /// Issues of repositories, and a stream for combinations of both.
+    private func product(_ issues: String = "path: \"/repos/{{ stream_partition.repo }}/issues\"", isReversed: Bool = false) -> ManifestText {
+        var manifest = parents()
+        manifest.path = "\"/repos/{{ stream_partition.repo_id }}/issues/{{ stream_partition['issue_id'] }}/items\""
+        let routers = [
+            "{ type: SubstreamPartitionRouter, parent_stream_configs: [{ parent_key: id, partition_field: repo_id, stream: \"#/definitions/repos\" }] }",
+            "{ type: SubstreamPartitionRouter, parent_stream_configs: [{ parent_key: number, partition_field: issue_id, "
+                + "stream: \"#/definitions/issues\" }] }",
+        ]
+        manifest.retriever = "partition_router: [\((isReversed ? routers.reversed() : routers).joined(separator: ", "))]"
+        let router =
+            "partition_router: { type: SubstreamPartitionRouter, parent_stream_configs: "
+            + "[{ parent_key: id, partition_field: repo, stream: \"#/definitions/repos\" }] }"
+        manifest.more += """
+
+              issues:
+                type: DeclarativeStream
+                name: issues
+                primary_key: number
+                retriever:
+                  requester: { url_base: "https://api.example.com/v1", \(issues) }
+                  record_selector: { extractor: { field_path: [] } }
+                  \(issues.contains("stream_partition") ? router : "")
+                schema_loader: { type: InlineSchemaLoader, schema: { properties: { number: { type: integer } } } }
+            """
+        return manifest
+    }
+
+    // What one lists are parts for what the other one lists: other combinations are none.
+    @Test(arguments: [true, false]) func combinationsOfAParentAndWhatItHasAreWhatItHas(isReversed: Bool) throws {
+        let manifest = product(isReversed: isReversed)
+        let lines = try manifest.lines()
+        #expect(lines.contains("for_each = { resource = \"issues\", as = \"issue\" }"))
+        #expect(lines.contains("path = \"/repos/{issue.parent_repo_id}/issues/{issue.number}/items\""))
+        #expect(lines.contains("set = { parent_repo_id = \"{repo.id}\" }"))
+        #expect(try manifest.converted().findings.filter { $0.stream == "items" }.map(\.key) == ["partition_router"])
+    }
+
+    @Test func combinationsOfStreamsThatHaveNothingInCommonLeaveTheStreamOut() throws {
+        #expect(try product("path: /issues").refusals().filter { $0.stream == "items" }.map(\.key) == ["partition_router"])
+    }
+
     @Test func aStreamIsLeftOutWithItsParent() throws {
         var manifest = parents()
         manifest.more = manifest.more.replacing("path: /repos }", with: "path: /repos, http_method: PUT }")
@@ -171,6 +213,26 @@ import Testing
         #expect(findings.map(\.isLeftOut) == [false])
         let key = try #require(findings.first?.key)
         #expect(key == "ParentStreamConfig.incremental_dependency")
+    }
+
+    @Test func whatIsInsideOfAnObjectOfAParentMayBeAPartOfARequest() throws {
+        var manifest = parents(key: "owner")
+        manifest.path = "\"/owners/{{ stream_partition.repo_id.login }}/items\""
+        manifest.requester = "request_parameters: { org: \"{{ stream_slice['repo_id']['org']['id'] }}\" }"
+        let lines = try manifest.lines()
+        #expect(lines.contains("path = \"/owners/{repo.owner_login}/items\""))
+        #expect(lines.contains("params = { org = \"{repo.owner_org_id}\" }"))
+        #expect(lines.contains("owner_login = { path = \"$.owner.login\", type = \"string\" }"))
+        let option = "request_option: { inject_into: request_parameter, field_name: repo }"
+        #expect(try parents(option, key: "owner").converted().streams == ["repos"])
+    }
+
+    // What uses the parts is not told besides: it is nobody's fault.
+    @Test func onlyWhatPartsLackIsTold() throws {
+        var manifest = parents()
+        manifest.more = manifest.more.replacing("path: /repos }", with: "path: /repos, http_method: PUT }")
+        let findings = try manifest.converted().findings.filter { $0.stream == "items" }
+        #expect(findings.map(\.key) == ["parent_stream_configs.stream"])
     }
 
     @Test func aListOrAnObjectIsNoPartOfARequest() throws {

@@ -85,6 +85,36 @@ import Testing
         #expect(try manifest.converted().findings.map(\.key).sorted() == ["AddFields._synced", "RemoveFields"])
     }
 
+    @Test func aKeyThatIsTheTimeOfTheRunIsNone() throws {
+        var manifest = ManifestText()
+        manifest.key = "uid"
+        manifest.stream = "transformations: [{ type: AddFields, fields: [{ path: [uid], value: \"{{ now_utc() }}\" }] }]"
+        #expect(try manifest.lines().contains("key = \"content\""))
+        #expect(try manifest.converted().findings.map(\.key).sorted() == ["AddFields.uid", "primary_key"])
+        manifest.stream = manifest.stream.replacing("now_utc()", with: "record.id")
+        #expect(try manifest.lines().contains("key = [\"id\"]"))
+    }
+
+    // Two attributes of one key of the record have it as their path, both of them; what is set has none.
+    @Test func aFieldMayBeKeptUnderTwoNames() throws {
+        var manifest = ManifestText()
+        manifest.schema = "{ id: { type: string }, copied_id: { type: string }, kind: { type: string } }"
+        manifest.stream = """
+            transformations:
+              - type: AddFields
+                fields:
+                  - { path: [copied_id], value: "{{ record['id'] }}" }
+                  - { path: [copied_kind], value: "{{ record['kind'] }}" }
+                  - { path: [kind], value: fixed }
+            """
+        let lines = try manifest.lines()
+        #expect(lines.contains("id = { path = \"$.id\", type = \"string\" }"))
+        #expect(lines.contains("copied_id = { path = \"$.id\", type = \"string\" }"))
+        #expect(lines.contains("copied_kind = { path = \"$.kind\", type = \"json\" }"))
+        #expect(lines.contains("kind = { read = false, type = \"string\" }"))
+        #expect(lines.contains("set = { kind = \"fixed\" }"))
+    }
+
     @Test func theLastTransformationOfAFieldCounts() throws {
         let remove = "{ type: RemoveFields, field_pointers: [[name]] }"
         let copy = "{ type: AddFields, fields: [{ path: [name], value: \"{{ record.title }}\" }] }"

@@ -106,13 +106,16 @@ import Testing
         let read = try auth(
             """
             { kind = "session", login = { url = "https://login.example.com/s", method = "POST", form = { pw = { credential = "f" } }, \
-            params = { v = 2 }, username = "me", password = "" }, token_header = "X-Token", lifetime = "1h", early_refresh = "0s", \
+            params = { v = 2 }, headers = { X-App = "app", X-Key = { credential = "h" } }, username = "me", password = "" }, token_header = "X-Token", lifetime = "1h", early_refresh = "0s", \
             expires_path = "$.exp", send_as = { in = "cookie", name = "sid" } }
             """)
         guard case .session(let session) = read else { throw Unexpected() }
         #expect(session.login.url == "https://login.example.com/s" && session.login.username == .text("me") && session.login.password == nil)
         #expect(session.login.body == .form([SecretField(name: "pw", value: .secret(.credential("f")))]))
         #expect(session.login.parameters == [SecretField(name: "v", value: .text("2"))])
+        #expect(
+            session.login.headers == [SecretField(name: "X-App", value: .text("app")), SecretField(name: "X-Key", value: .secret(.credential("h")))])
+        #expect(read.secrets == [.credential("f"), .credential("h")])
         #expect(session.token == .header("X-Token") && session.lifetime == .hours(1) && session.earlyRefresh == .zero)
         #expect(session.sendAs.place == .cookie && session.sendAs.name == "sid" && session.sendAs.prefix == "")
     }
@@ -126,6 +129,14 @@ import Testing
             problem("auth = { \(session), login = { path = \"/l\", json = {}, form = {} } }").contains("json and form cannot be used together"))
         #expect(problem("auth = { \(session), login = { path = \"/l\", method = \"GET\", json = {} } }").contains("a GET has no body"))
         #expect(problem("auth = { \(session), login = { path = \"/l\", username = \"me\" } }").contains("needs username and password"))
+        #expect(
+            problem(
+                "auth = { \(session), login = { path = \"/l\", headers = { Authorization = { env = \"A\" } }, username = \"me\", password = \"\" } }"
+            )
+            .contains("stands in headers as well"))
+        #expect(
+            problem("auth = { \(session), login = { path = \"/l\", headers = { X-Api-Key = \"hunter2\" } } }").contains(
+                "the header X-Api-Key carries a secret"))
         #expect(problem("auth = { \(session), login = { path = \"/l\" }, send_as = { in = \"query\" } }").contains("\"name\" is missing"))
         #expect(problem("auth = { kind = \"bearer\", token = { credential = \"t\" }, login = {} }").contains("belongs to kind = \"session\""))
     }

@@ -134,6 +134,52 @@ extension PartitionTests {
         }
     }
 
+    /// Ideas, which nothing tells apart but what they say, and their comments.
+    private static func ideas(_ deletion: String = "", _ more: String = "") -> String {
+        let comments = ScriptedAPI.resource("comments", of: "Comment", "for_each = { resource = \"ideas\", as = \"idea\" }\n\(more)")
+        return ScriptedAPI.configuration(
+            ScriptedAPI.resource("ideas", of: "Idea", deletion),
+            comments.replacing("path = \"/comments\"", with: "path = \"/ideas/{idea.number}/comments\""), defaults: once,
+            entities: """
+                [entity.Idea]
+                key = "content"
+                attributes = { number = { type = "int64" }, title = { type = "string" } }
+                [entity.Comment]
+                key = "content"
+                attributes = { text = { type = "string" }, about = { type = "string" } }
+                """)
+    }
+
+    // A changed parent is another row. Whether the old one goes or stays, there is one list, and its rows are what they were.
+    @Test(arguments: [true, false]) func aParentWithoutAKeyIsKnownByWhatIsAskedFor(isDeleted: Bool) async throws {
+        let fixture = try await api.fixture(Self.ideas(isDeleted ? Self.deletion : ""))
+        api.set("/ideas", #"[{"number": 1, "title": "a"}, {"number": 2, "title": "b"}]"#)
+        api.set("/ideas/1/comments", #"[{"text": "x"}]"#)
+        api.set("/ideas/2/comments", #"[{"text": "x"}, {"text": "y"}]"#)
+        try await fixture.sync()
+        #expect(try await fixture.values("text", of: "Comment") == ["x", "x", "y"])
+        api.set("/ideas", #"[{"number": 1, "title": "changed"}, {"number": 2, "title": "b"}]"#)
+        api.set("/ideas/1/comments", #"[{"text": "x"}, {"text": "z"}]"#)
+        let before = fixture.transport.requests.count
+        try await fixture.sync()
+        #expect(
+            try await fixture.values("title", of: "Idea", where: "cisternDeletedAt == nil")
+                == (isDeleted ? ["b", "changed"] : ["a", "b", "changed"]))
+        #expect(try await fixture.values("text", of: "Comment") == ["x", "x", "y", "z"])
+        #expect(fixture.transport.requests.dropFirst(before).filter { $0.address.url.path == "/ideas/1/comments" }.count == 1)
+        try await fixture.end()
+    }
+
+    // One list would leave out what is set of the other's rows.
+    @Test func whatIsSetOfAParentWithoutAKeyTellsItsPartsApart() async throws {
+        let fixture = try await api.fixture(Self.ideas("", "set = { about = \"{idea.title}\" }"))
+        api.set("/ideas", #"[{"number": 1, "title": "a"}, {"number": 1, "title": "b"}, {"number": 1}]"#)
+        api.set("/ideas/1/comments", #"[{"text": "x"}]"#)
+        try await fixture.sync()
+        #expect(try await fixture.values("about", of: "Comment") == ["a", "b", "nil"])
+        try await fixture.end()
+    }
+
     // Its issues are not listed any more, and so nobody asks for what they have.
     @Test func whatAParentThatIsGoneHadHasNoPartsItself() async throws {
         let fixture = try await api.fixture(

@@ -127,6 +127,7 @@ struct LoginTable: ConfigurationTable {
     var json: SecretJSON?
     var form: [SecretField]?
     var parameters: [SecretField] = []
+    var headers: [SecretField] = []
     var username: SecretText?
     var password: SecretText?
 
@@ -139,6 +140,7 @@ struct LoginTable: ConfigurationTable {
             Key("json", Codec<SecretJSON>.json.optional(), \.json),
             Key("form", Codec<[SecretField]>.secretFields.optional(), \.form),
             Key("params", .secretFields, \.parameters),
+            Key("headers", .loginHeaders, \.headers),
             Key("username", user.optional(), \.username),
             Key("password", Codec<SecretText>.password.optional(), \.password),
         ]
@@ -164,6 +166,9 @@ struct LoginTable: ConfigurationTable {
                 table["username"] == nil ? "username" : "password", "basic authentication needs username and password",
                 "write both, or put them into json, form or params")
         }
+        if username != nil, headers.contains(where: { $0.name.lowercased() == "authorization" }) {
+            complain("headers", "username and password are the header Authorization, which stands in headers as well", "remove one of them")
+        }
         if case .text(let name)? = username, name.contains(":") { complain("username", "a user name may not contain \":\"", "remove it") }
         guard let address = url ?? path.flatMap({ path in base.map { RequestURL.join($0, path) } }) else { return nil }
         if url == nil, !RequestURL.isEncryptedOrHere(address) {
@@ -175,6 +180,7 @@ struct LoginTable: ConfigurationTable {
         result.method = method
         if let json { result.body = .json(json) } else if let form { result.body = .form(form) }
         result.parameters = parameters
+        result.headers = headers
         result.username = username
         result.password = password?.reference
         return result

@@ -85,6 +85,25 @@ extension Codec where Value == [SecretField] {
         }
     }
 
+    /// A table of header names with texts or references: what a login says of itself besides.
+    static var loginHeaders: Codec {
+        table(
+            "a table of header names with texts or references, as in { X-Key = { credential = \"ID\" } }",
+            wrong: [
+                "1", "\"X-Key\"", "{ X-Api-Key = \"hunter2\" }", "{ X-Key = [] }", "{ X-Key = \"ä\" }", "{ \"A B\" = \"x\" }", "{ Host = \"x\" }",
+                "{ X-Key = { credential = 1 } }",
+            ]
+        ) { name, value in
+            if let complaint = RequestName.complaint(header: name, mayBeSecret: true) { return .wrong(complaint.message, complaint.suggestion) }
+            if value.table == nil, let complaint = RequestName.complaint(header: name) {
+                return .wrong(complaint.message, "write \(tomlKey(name)) = { credential = \"ID\" }")
+            }
+            return Codec<SecretText>.textOrSecret("a text or a reference", isEmptyAllowed: true) { text in
+                RequestName.isHeaderValue(text) ? nil : ("a header may only hold printable ASCII characters", "remove the others")
+            }.read(value)
+        }
+    }
+
     /// A table of parameter names with references to secrets.
     static var secretParameters: Codec {
         table(

@@ -30,7 +30,7 @@ struct PresetPlaces {
             switch (self, key) {
             case (.source, "resource"): .source
             case (.source, "url"), (.source, "base_url"), (.source, "path"): .address
-            case (.source, "headers"), (.http, "headers"): .headers
+            case (.source, "headers"), (.http, "headers"), (.login, "headers"): .headers
             case (.source, "http"): .http
             case (.source, "auth"): .authentication
             case (.source, "for_each"): .partition

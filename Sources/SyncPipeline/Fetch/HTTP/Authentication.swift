@@ -207,7 +207,8 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
     }
 
     /// - Parameter what: what holds the value, in words.
-    private static func checkHeader(_ value: Secret, _ what: String) throws {
+    /// - Throws: `FetchError` of the class `credential` for what would be more than one header.
+    static func checkHeader(_ value: Secret, _ what: String) throws {
         guard value.withUnsafeBytes({ $0.allSatisfy { ($0 > 0x1F && $0 != 0x7F) || $0 == 0x09 } }) else {
             throw FetchError(.credential, detail: "\(what) holds a line break or control character")
         }

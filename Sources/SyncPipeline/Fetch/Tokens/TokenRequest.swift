@@ -207,6 +207,11 @@ struct TokenRequest: Sendable, Hashable {
         }
         var parameters: [(name: String, value: String)] = []
         for parameter in login.parameters { parameters.append((parameter.name, try await secrets.text(parameter.value).revealed())) }
+        for header in login.headers {
+            let value = try await secrets.text(header.value)
+            try Authentication.checkHeader(value, header.value.reference.map { "\($0)" } ?? header.name)
+            headers.replaceOrAdd(name: header.name, value: value.revealed())
+        }
         if let username = login.username {
             let password = if let reference = login.password { try await secrets.sent(reference) } else { Secret([UInt8]()) }
             headers.add(name: "Authorization", value: "Basic " + (try await secrets.text(username)).colon(password).base64().revealed())

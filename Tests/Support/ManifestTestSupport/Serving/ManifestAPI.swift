@@ -180,6 +180,7 @@ public final class ManifestAPI: Sendable {
             return values.map { value in
                 var part = StreamPart()
                 part.value.set(.text(value), at: [field])
+                part.subjects = ["=\(value)"]
                 if let place { part.options = [StreamPart.Option(place: place, text: value)] }
                 return part
             }
@@ -199,6 +200,7 @@ public final class ManifestAPI: Sendable {
         part.value.set(above.value, at: ["parent_slice"])
         for path in parent.extra { part.extra.set(record.at(path) ?? .null, at: path) }
         if let place = parent.place { part.options = [StreamPart.Option(place: place, text: key.shown)] }
+        part.subjects = above.subjects + ["\(parent.stream)#\(item.serial)"]
         part.origins = above.origins
         part.origins?[parent.stream] = item.serial
         return part

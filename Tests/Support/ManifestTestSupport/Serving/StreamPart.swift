@@ -21,14 +21,16 @@ struct StreamPart: Sendable {
     /// The records that it is about, by their streams; nil where they do not belong together, and the part has nothing.
     var origins: [String: Int]? = [:]
     var items: [StreamItem] = []
+    /// The values and the records that it is about, in order.
+    var subjects: [String] = []
 
     struct Option: Sendable, Hashable {
         let place: RequestPlace
         let text: String
     }
 
-    /// What tells it from the others.
-    var identity: String { value.json }
+    /// What tells it from the others, whatever becomes of the records that it is about.
+    var identity: String { subjects.joined(separator: " ") }
 
     /// Both at once.
     func product(_ other: StreamPart) -> StreamPart {
@@ -36,6 +38,7 @@ struct StreamPart: Sendable {
         result.value = Self.merged(value, other.value)
         result.extra = Self.merged(extra, other.extra)
         result.options += other.options
+        result.subjects += other.subjects
         var origins = self.origins
         for (stream, serial) in other.origins ?? [:] {
             if let known = origins?[stream], known != serial { origins = nil }

@@ -58,13 +58,18 @@ struct StreamRecords: Sendable {
 
     // MARK: Making up
 
-    /// Adds the parts that are not there yet.
+    /// Adds the parts that are not there yet; the others are what is said of them now.
     /// - Parameters:
     ///   - time: of the records of parts that come later, in milliseconds since 1970; nil: it is the beginning.
     ///   - span: when the first records were changed.
     mutating func divide(into wanted: [StreamPart], at time: Int?, within span: Range<Int>) {
-        var known = Set(parts.map(\.identity))
-        for part in wanted where known.insert(part.identity).inserted {
+        var places = Dictionary(parts.enumerated().map { ($1.identity, $0) }) { first, _ in first }
+        for part in wanted {
+            if let place = places[part.identity] {
+                (parts[place].value, parts[place].extra, parts[place].options) = (part.value, part.extra, part.options)
+                continue
+            }
+            places[part.identity] = parts.count
             var part = part
             let count = part.origins == nil ? 0 : time == nil ? self.count(ofPart: parts.count) : 1
             for number in 0..<count { part.items.append(newItem(number + 1, time ?? madeTime(within: span))) }

@@ -114,6 +114,12 @@ struct TemplateScope {
         case "length": return .int(base.list?.count ?? base.members?.count ?? base.shown.count)
         case "int": return Int(base.shown).map { .int($0) } ?? .int(0)
         case "string": return .text(base.shown)
+        case "regex_search":
+            // The first group of what is found, or nothing.
+            guard let pattern = arguments.first?.text, let regex = try? Regex(pattern), let found = base.text?.firstMatch(of: regex)?.output,
+                found.count > 1
+            else { return .text("") }
+            return .text(found[1].substring.map { String($0) } ?? "")
         case "default": return base.isNull ? arguments.first ?? .null : base
         case "selectattr":
             guard arguments.count == 3 else { return .null }

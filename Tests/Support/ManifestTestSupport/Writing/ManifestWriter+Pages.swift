@@ -66,7 +66,13 @@ extension ManifestWriter {
         case "link header":
             return ("{{ headers['link']['next']['url'] }}", "{{ 'next' not in headers['link'] }}")
         case "cursor cut out of a next URL":
-            return ("{{ response['links']['next'].split('cursor=')[1] }}", "{{ not response.get('links', {}).get('next') }}")
+            let isSplit = chance("cut \(stream.stream)", 2)
+            let value =
+                isSplit
+                ? "response['links']['next'].split('cursor=')[1]" : "response.get('links', {}).get('next') | regex_search('[?&]cursor=([^&]+)')"
+            return (
+                "{{ \(value) }}", isSplit ? "{{ not response.get('links', {}).get('next') }}" : "{{ response.get('links', {}).get('next') is none }}"
+            )
         case "next URL in the body, by rel":
             return ("{{ response['links'] | selectattr('rel', 'equalto', 'next') | map(attribute='href') | first }}", nil)
         case "cursor computed":

@@ -106,6 +106,20 @@ import Testing
         #expect(object["password"] as? String == Self.odd && (object["a\"b"] as? [Any])?.count == 3)
     }
 
+    @Test func aLoginMayHaveHeadersOfItsOwn() async throws {
+        let (request, _) = try await ask(
+            { url in
+                var login = AuthenticationConfiguration.Login(url: "\(url)login")
+                login.method = .get
+                login.headers = [
+                    SecretField(name: "accept", value: .text("application/vnd.a+json")), SecretField(name: "X-Key", value: .secret(.credential("p"))),
+                ]
+                return .session(.init(login: login, token: .path(JSONPath(keys: ["access_token"]))))
+            })
+        #expect(request.line == "GET /login HTTP/1.1" && request.headers["x-key"] == Self.odd)
+        #expect(request.headers["accept"] == "application/vnd.a+json" && request.headers["authorization"] == nil)
+    }
+
     @Test func aLoginMayBeAFormAndItsTokenInAHeader() async throws {
         let (request, token) = try await ask(
             { url in

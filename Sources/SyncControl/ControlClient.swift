@@ -94,6 +94,12 @@ public final class ControlClient: Sendable {
         try await answer(ControlRequest(.acceptDeletes, scope: scope))
     }
 
+    /// Forgets parts of what is remembered of `SOURCE` or `SOURCE/RESOURCE`; a run that is under way is cut off before, and made up for. Status 64 if
+    /// the scope is unknown.
+    public func reset(scope: String, _ parts: Set<ResetPart>) async throws(ControlError) -> ControlResponse {
+        try await answer(ControlRequest(.reset, scope: scope, what: parts))
+    }
+
     /// Polls now and returns at once.
     public func sync(scope: String?, full: Bool) async throws(ControlError) -> ControlResponse {
         try await answer(ControlRequest(.sync, scope: scope, full: full))

@@ -211,6 +211,7 @@ extension SyncDaemon {
         var text = request.verb.rawValue
         if request.verb.parameters.contains("scope") { text += " of \(request.scope ?? "everything")" }
         if request.full { text += " (full)" }
+        if !request.what.isEmpty { text += " (\(request.what.map(\.rawValue).sorted().joined(separator: ", ")))" }
         return JournalEntry(
             "\(text) requested by \(peer)", priority: .notice,
             fields: JournalFormatter.make([

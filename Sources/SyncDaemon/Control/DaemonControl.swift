@@ -56,6 +56,12 @@ final class DaemonControl: ControlBackend {
         return ControlResponse(message: "The next complete run of \(scope) may remove what was held back, once.")
     }
 
+    func reset(_ scope: String, _ parts: Set<ResetPart>) async throws(ControlError) -> ControlResponse {
+        try await translating { try await pipeline.reset(scope, parts) }
+        let names = parts.map(\.rawValue).sorted().joined(separator: " and ")
+        return ControlResponse(message: "The \(names) of \(scope) \(parts == [.cursor] ? "is" : "are") forgotten; the next run does without.")
+    }
+
     func sync(_ scope: String?, full: Bool) async throws(ControlError) -> ControlResponse {
         let expected = try await resources(in: scope)
         try await translating { _ = try await pipeline.sync(scope, cause: .control, full: full, wait: false) }

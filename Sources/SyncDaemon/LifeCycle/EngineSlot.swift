@@ -220,6 +220,7 @@ extension EngineSlot: SyncPipelining {
     func pause(_ scope: String?) async throws { try await calling { try await $0.pause(scope) } }
     func resume(_ scope: String?) async throws { try await calling { try await $0.resume(scope) } }
     func acceptDeletes(_ scope: String) async throws { try await calling { try await $0.acceptDeletes(scope) } }
+    func reset(_ scope: String, _ parts: Set<ResetPart>) async throws { try await calling { try await $0.reset(scope, parts) } }
 
     /// Those of the former engine while there is none.
     func resources() async -> [ResourceStatus] { await engine.pipeline.resources() }

@@ -180,12 +180,17 @@ import Testing
         }
     }
 
-    @Test func pauseResumeAndAcceptedDeletionsReachThePipeline() async throws {
+    @Test func pauseResumeAcceptedDeletionsAndResetsReachThePipeline() async throws {
         try await withBench { bench in
             _ = try await bench.client.pause(scope: "iso")
             _ = try await bench.client.resume(scope: nil)
             _ = try await bench.client.acceptDeletes(scope: "iso/countries")
-            #expect(bench.pipeline.calls == [.pause("iso"), .resume(nil), .acceptDeletes("iso/countries")])
+            let answer = try await bench.client.reset(scope: "iso", [.cursor, .validators])
+            #expect(answer.message == "The cursor and validators of iso are forgotten; the next run does without.")
+            #expect(
+                bench.pipeline.calls == [
+                    .pause("iso"), .resume(nil), .acceptDeletes("iso/countries"), .reset("iso", [.cursor, .validators]),
+                ])
         }
     }
 

@@ -24,6 +24,8 @@ public struct ControlRequest: Sendable, Hashable, Codable {
         case acceptDeletes = "accept-deletes"
         /// Forgets parts of what is remembered of a source or a resource, before its next run.
         case reset
+        /// Makes a backup of the document and answers when it is complete: ``BackupReport``.
+        case backup
 
         /// The route, without parameters: `/v1/accept-deletes`.
         public var path: String { "/v1/" + rawValue }
@@ -32,7 +34,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
         public var method: String {
             switch self {
             case .version, .status, .config, .quarantine: "GET"
-            case .sync, .reload, .pause, .resume, .acceptDeletes, .reset: "POST"
+            case .sync, .reload, .pause, .resume, .acceptDeletes, .reset, .backup: "POST"
             }
         }
 
@@ -42,7 +44,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
         /// The names of the parameters it takes.
         public var parameters: [String] {
             switch self {
-            case .version, .status, .config: []
+            case .version, .status, .config, .backup: []
             case .quarantine: ["id", "limit", "skip"]
             case .sync: ["scope", "full", "wait"]
             case .reload: ["wait"]

@@ -34,7 +34,9 @@ import Testing
             path = NSTemporaryDirectory() + "cistern-\(UUID().uuidString.prefix(8)).sock"
             let made = try ControlListener(path: path)
             let listener = passed ? ControlListener(passed: made.descriptor) : made
-            let control = DaemonControl(lifeCycle: lifeCycle, pipeline: pipeline, hub: hub)
+            let slot = EngineSlot(DaemonEngine(document: FakeDocument(), pipeline: pipeline))
+            let backups = BackupRunner(slot, configuration.store, version: "1.2.3", clock: SystemClock(), observe: { _ in })
+            let control = DaemonControl(lifeCycle: lifeCycle, pipeline: pipeline, hub: hub, backups: backups)
             server = ControlServer(
                 listener: listener, routes: ControlRoutes(backend: control), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
                 idleTimeout: idleTimeout, quota: quota)

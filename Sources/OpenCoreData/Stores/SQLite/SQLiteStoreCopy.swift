@@ -1,0 +1,32 @@
+import Foundation
+
+/// A copy of a store's file that can take its place: the same rows, keys, versions, metadata and history, and the same UUID.
+package enum SQLiteStoreCopy {
+    /// Makes a file of all that is committed, as it is at one moment, whoever reads and writes meanwhile: only the log grows until the copy is made. Then
+    /// the copy is looked through for damage.
+    ///
+    /// - Parameters:
+    ///   - copy: must not be there yet.
+    ///   - goesOn: called often, on the thread that works. False gives it up.
+    /// - Throws: 3072, user cancelled, where it is given up; 134080 or 134000 where there is no store; what SQLite and the disk say. Whatever it throws,
+    ///   nothing is left of the copy.
+    package static func make(of store: URL, at copy: URL, goesOn: @escaping @Sendable () -> Bool) throws {
+        let watch = MigrationWatch { _, _ in goesOn() }
+        try SQLiteStoreFile(copy, options: [SQLiteMigrationWatchOption: watch]).replace(with: SQLiteStoreFile(store, options: nil))
+        do {
+            let options: [AnyHashable: Any] = [SQLiteMigrationWatchOption: watch, SQLiteQuickCheckOption: true, SQLitePersistentWALOption: false]
+            _ = try SQLiteStoreFile(copy, options: options).metadata()
+            // The copy is one file: its log is empty, and nobody has it open.
+            let log = try? FileManager.default.attributesOfItem(atPath: copy.path + "-wal")[.size] as? NSNumber
+            if log?.intValue ?? 0 == 0 {
+                for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy.path + suffix) }
+            }
+        } catch {
+            NewStoreFile.remove(copy)
+            throw error
+        }
+    }
+
+    /// Whether a file says with which model it was made, so that it can be brought to another one. Throws 134080 or 134000 where there is no store.
+    package static func knowsItsModel(_ store: URL) throws -> Bool { try SQLiteStoreFile(store, options: nil).model() != nil }
+}

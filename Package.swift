@@ -243,7 +243,7 @@ let package = Package(
         .testTarget(
             name: "cisternctlTests",
             dependencies: [
-                "cisternctl", "SyncConfiguration", "SyncControl", "SyncReports", "SyncTestSupport",
+                "cisternctl", "DocumentPackages", "SyncConfiguration", "SyncControl", "SyncReports", "SyncTestSupport",
                 daemon("ArgumentParser", "swift-argument-parser"),
             ],
             swiftSettings: strict),

@@ -24,7 +24,7 @@ package final class DocumentLock: Sendable {
                 throw PackageFailure(.notWritable, "\(path) is a symbolic link, which is not followed; remove it", code: ELOOP)
             }
             throw PackageFailure(
-                .notWritable, "cannot create \(path): \(systemError(errno)); check owner and mode of \(package)", code: errno)
+                .notWritable, "cannot create \(path): \(String(cString: strerror(errno))); check owner and mode of \(package)", code: errno)
         }
         let folder = open(package, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0, flock(folder, LOCK_EX | LOCK_NB) == 0 else {
@@ -35,7 +35,7 @@ package final class DocumentLock: Sendable {
             if code == EWOULDBLOCK {
                 throw PackageFailure(.inUse, "the document \(package) is in use by another cisternd\(owner)", code: code)
             }
-            throw PackageFailure(.disk, "\(path) cannot be locked: \(systemError(code))", code: code)
+            throw PackageFailure(.disk, "\(path) cannot be locked: \(String(cString: strerror(code)))", code: code)
         }
         self.descriptor = descriptor
         self.folder = folder

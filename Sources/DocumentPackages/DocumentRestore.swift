@@ -42,9 +42,9 @@ package struct DocumentRestore: Sendable {
             if let owner, chown(lock.path, owner.user, owner.group) != 0 {
                 throw PackageFailure("cannot give \(lock.path) to the user of the document")
             }
+            try checkOrigin()
             let reading = try FolderLock(backup, for: LOCK_SH)
             defer { withExtendedLifetime(reading) {} }
-            try checkOrigin()
             try checkRoom()
             defer { try? FileManager.default.removeItem(atPath: preparing) }
             let found = try prepare(owner?.user)

@@ -170,7 +170,7 @@ final class BackupRunner: Sendable {
                             slot.steps()
                             return goesOn() && !state.withLock { $0.hasStopped }
                         }
-                        do {
+                        do throws(PackageFailure) {
                             let removed = try folder.prune(document, keep: store.backup.keep)
                             return Made(entry: entry, removed: removed.map(\.text), trouble: nil)
                         } catch {

@@ -74,7 +74,7 @@ struct DocumentOpening: Sendable {
     }
 
     private func takeLock() throws(StartFailure) -> DocumentLock {
-        do { return try DocumentLock(package: package) } catch { throw StartFailure(error) }
+        do throws(PackageFailure) { return try DocumentLock(package: package) } catch { throw StartFailure(error) }
     }
 
     /// Turns what SQLite says of its work into steps, each with its size where that is all there is to know.

@@ -44,7 +44,7 @@ struct BackupList: Verb {
     func run(in surroundings: Surroundings) async throws -> ControlExitCode {
         let configuration = try surroundings.configuration(options), folder = BackupFolder(configuration.store.backup.directory)
         let entries: [BackupFolder.Entry]
-        do { entries = try folder.entries() } catch {
+        do throws(PackageFailure) { entries = try folder.entries() } catch {
             throw ControlError(error.message, advice: "join the group that may read the database, or use sudo", code: .noPermission)
         }
         let console = surroundings.console
@@ -100,7 +100,7 @@ struct RestoreVerb: Verb {
         let configuration = try surroundings.configuration(options), document = configuration.document.path
         let path = backup.contains("/") ? backup : "\(configuration.store.backup.directory)/\(backup)"
         let result: DocumentRestore.Result
-        do {
+        do throws(PackageFailure) {
             result = try DocumentRestore(document, from: path, version: CisternVersion.current).run(at: surroundings.now())
         } catch {
             throw Self.error(error)

@@ -1,9 +1,11 @@
 import Foundation
+import GRDB
 
 /// A copy of a store's file that can take its place: the same rows, keys, versions, metadata and history, and the same UUID.
 package enum SQLiteStoreCopy {
     /// Makes a file of all that is committed, as it is at one moment, whoever reads and writes meanwhile: only the log grows until the copy is made. Then
-    /// the copy is looked through for damage.
+    /// the copy is looked through for damage. It is one file without a log, which can be read where nobody may write; a store that is opened on it has a
+    /// log again.
     ///
     /// - Parameters:
     ///   - copy: must not be there yet.
@@ -14,17 +16,26 @@ package enum SQLiteStoreCopy {
         let watch = MigrationWatch { _, _ in goesOn() }
         try SQLiteStoreFile(copy, options: [SQLiteMigrationWatchOption: watch]).replace(with: SQLiteStoreFile(store, options: nil))
         do {
+            try dropLog(of: copy)
             let options: [AnyHashable: Any] = [SQLiteMigrationWatchOption: watch, SQLiteQuickCheckOption: true, SQLitePersistentWALOption: false]
             _ = try SQLiteStoreFile(copy, options: options).metadata()
-            // The copy is one file: its log is empty, and nobody has it open.
-            let log = try? FileManager.default.attributesOfItem(atPath: copy.path + "-wal")[.size] as? NSNumber
-            if log?.intValue ?? 0 == 0 {
-                for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy.path + suffix) }
-            }
         } catch {
             NewStoreFile.remove(copy)
             throw error
         }
+    }
+
+    /// What is in the log goes into the file, and the file says that there is none.
+    private static func dropLog(of copy: URL) throws {
+        do {
+            let file = try DatabaseQueue(path: copy.path)
+            defer { try? file.close() }
+            _ = try file.writeWithoutTransaction { try String.fetchOne($0, sql: "PRAGMA journal_mode = DELETE") }
+        } catch let error as DatabaseError {
+            let cause = SQLiteError(error, operation: "")
+            throw cause.cocoaError(.persistentStoreSave, "Can't finish \(copy.path). \(cause.advice)")
+        }
+        try Disk.synchronize(fileIfAny: copy)
     }
 
     /// Whether a file says with which model it was made, so that it can be brought to another one. Throws 134080 or 134000 where there is no store.

@@ -114,11 +114,12 @@ let package = Package(
                 daemon("NIOSSL", "swift-nio-ssl"),
             ],
             swiftSettings: strict + [.enableUpcomingFeature("InternalImportsByDefault")]),
+        .target(name: "DocumentPackages", dependencies: ["OpenCoreData"], swiftSettings: strict),
         .target(
             name: "SyncDaemon",
             dependencies: [
                 "CEpoll", "CMalloc",
-                "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd",
+                "DocumentPackages", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd",
                 daemon("HTTPTypes", "swift-http-types"),
                 daemon("Hummingbird", "hummingbird"),
                 daemon("HummingbirdCore", "hummingbird"),
@@ -145,7 +146,8 @@ let package = Package(
         .executableTarget(
             name: "cisternctl",
             dependencies: [
-                "AirbyteManifests", "ConfigurationTestKit", "OpenCoreData", "Secrets", "SourceDrafts", "SyncConfiguration", "SyncControl",
+                "AirbyteManifests", "ConfigurationTestKit", "DocumentPackages", "OpenCoreData", "Secrets", "SourceDrafts", "SyncConfiguration",
+                "SyncControl",
                 "SyncPipeline", "SyncReports",
                 daemon("ArgumentParser", "swift-argument-parser"),
             ],
@@ -216,10 +218,12 @@ let package = Package(
                 daemon("NIOPosix", "swift-nio"),
             ],
             swiftSettings: strict),
+        .testTarget(name: "DocumentPackagesTests", dependencies: ["DocumentPackages", "OpenCoreData"], swiftSettings: strict),
         .testTarget(
             name: "SyncDaemonTests",
             dependencies: [
-                "SyncDaemon", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd",
+                "SyncDaemon", "DocumentPackages", "OpenCoreData", "SyncTestSupport", "SyncConfiguration", "SyncControl", "SyncPipeline",
+                "SyncReports", "Systemd",
                 daemon("AsyncHTTPClient", "async-http-client"),
                 daemon("Logging", "swift-log"),
                 daemon("NIOCore", "swift-nio"),
@@ -239,7 +243,7 @@ let package = Package(
         .testTarget(
             name: "cisternctlTests",
             dependencies: [
-                "cisternctl", "SyncConfiguration", "SyncControl", "SyncReports", "SyncTestSupport",
+                "cisternctl", "DocumentPackages", "SyncConfiguration", "SyncControl", "SyncReports", "SyncTestSupport",
                 daemon("ArgumentParser", "swift-argument-parser"),
             ],
             swiftSettings: strict),

@@ -28,10 +28,11 @@ OWN_IMPORTS = {
     "SyncReports": set(),
     "SyncControl": {"SyncReports"},
     "SyncPipeline": {"CEpoll", "OpenCoreData", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports", "CZlib"},
-    "SyncDaemon": {"CEpoll", "CMalloc", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd"},
+    "DocumentPackages": {"OpenCoreData"},
+    "SyncDaemon": {"CEpoll", "CMalloc", "DocumentPackages", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd"},
     "cisternd": {"SyncConfiguration", "SyncDaemon"},
     "ConfigurationTestKit": {"OpenCoreData", "Secrets", "SyncConfiguration", "SyncPipeline", "SyncReports"},
-    "cisternctl": {"AirbyteManifests", "ConfigurationTestKit", "OpenCoreData", "Secrets", "SourceDrafts", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports"},
+    "cisternctl": {"AirbyteManifests", "ConfigurationTestKit", "DocumentPackages", "OpenCoreData", "Secrets", "SourceDrafts", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports"},
 }
 
 SYSTEM_MODULES = {"CEpoll", "CMalloc", "CLibXML2", "CSystemd", "CSwiftRuntime", "CZlib", "CXXHash"}
@@ -100,7 +101,7 @@ LAYER_EXCEPTIONS = [
 
 QUIET_TARGETS = {
     "AirbyteManifests", "ManagedClasses", "ModelFiles", "OpenCoreData", "CoreData", "OpenCoreDataConvenience", "JSONPaths", "JSONReader", "Secrets", "SourceDrafts", "SyncConfiguration", "SyncReports",
-    "SyncControl", "SyncPipeline", "ConfigurationTestKit",
+    "SyncControl", "SyncPipeline", "ConfigurationTestKit", "DocumentPackages",
 }
 
 QUIET_EXCEPTIONS = {
@@ -130,6 +131,7 @@ CONFIGURATION_VALUES = {
     "Bearer": {"bearer"},
     "CisternConfiguration": {"configuration", "configurationInForce"},
     "CSVFormat": {"csv"},
+    "BackupConfiguration": {"backup", "backups"},
     "ControlConfiguration": {"control"},
     "Cursor": {"cursor", "rule"},
     "DaemonConfiguration": {"daemon"},

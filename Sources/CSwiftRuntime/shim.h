@@ -42,6 +42,10 @@ struct loaded_image {
 };
 int dladdr(const void *_Nonnull address, struct loaded_image *_Nonnull image);
 
+// Of the C library (stdio.h), likewise: gives two files or folders each the other's name, in one step. -1 with errno where the file system can't.
+enum { EXCHANGES_NAMES = 2 };
+int renameat2(int folder, const char *_Nonnull name, int other_folder, const char *_Nonnull other_name, unsigned int flags);
+
 // Of ICU (unicode/ucol.h), which Foundation brings along under these names: collators, and the bytes by which they order strings.
 enum { ICU_NORMALIZATION_MODE = 4, ICU_STRENGTH = 5, ICU_NUMERIC_COLLATION = 7 };
 enum { ICU_SECONDARY = 1, ICU_TERTIARY = 2, ICU_ON = 17 };

@@ -94,6 +94,16 @@ public final class ControlClient: Sendable {
         try await answer(ControlRequest(.acceptDeletes, scope: scope))
     }
 
+    /// Forgets parts of what is remembered of `SOURCE` or `SOURCE/RESOURCE`; a run that is under way is cut off before, and made up for. Status 64 if
+    /// the scope is unknown.
+    public func reset(scope: String, _ parts: Set<ResetPart>) async throws(ControlError) -> ControlResponse {
+        try await answer(ControlRequest(.reset, scope: scope, what: parts))
+    }
+
+    /// Makes a backup of the document, and returns when it is complete and on the disk, which it waits for at most 24 hours. Status 75 if another one is
+    /// being made, 74 if the disk does not allow it.
+    public func backup() async throws(ControlError) -> BackupReport { try await answer(ControlRequest(.backup), timeout: Self.longest) }
+
     /// Polls now and returns at once.
     public func sync(scope: String?, full: Bool) async throws(ControlError) -> ControlResponse {
         try await answer(ControlRequest(.sync, scope: scope, full: full))

@@ -22,6 +22,10 @@ public struct ControlRequest: Sendable, Hashable, Codable {
         case resume
         /// Lets the held deletions of one resource through, once, in its next complete run.
         case acceptDeletes = "accept-deletes"
+        /// Forgets parts of what is remembered of a source or a resource, before its next run.
+        case reset
+        /// Makes a backup of the document and answers when it is complete: ``BackupReport``.
+        case backup
 
         /// The route, without parameters: `/v1/accept-deletes`.
         public var path: String { "/v1/" + rawValue }
@@ -30,7 +34,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
         public var method: String {
             switch self {
             case .version, .status, .config, .quarantine: "GET"
-            case .sync, .reload, .pause, .resume, .acceptDeletes: "POST"
+            case .sync, .reload, .pause, .resume, .acceptDeletes, .reset, .backup: "POST"
             }
         }
 
@@ -40,11 +44,12 @@ public struct ControlRequest: Sendable, Hashable, Codable {
         /// The names of the parameters it takes.
         public var parameters: [String] {
             switch self {
-            case .version, .status, .config: []
+            case .version, .status, .config, .backup: []
             case .quarantine: ["id", "limit", "skip"]
             case .sync: ["scope", "full", "wait"]
             case .reload: ["wait"]
             case .pause, .resume, .acceptDeletes: ["scope"]
+            case .reset: ["scope", "what"]
             }
         }
     }
@@ -66,10 +71,13 @@ public struct ControlRequest: Sendable, Hashable, Codable {
     public var skip: Int
     /// The id of an entry, or how it begins.
     public var id: String?
+    /// What is to be forgotten.
+    public var what: Set<ResetPart>
 
     /// Takes parameters unchecked, also those that the verb does not know: the daemon refuses them. nil for `limit` leaves it to the daemon.
     public init(
-        _ verb: Verb, scope: String? = nil, full: Bool = false, wait: Bool = false, limit: Int? = nil, skip: Int = 0, id: String? = nil
+        _ verb: Verb, scope: String? = nil, full: Bool = false, wait: Bool = false, limit: Int? = nil, skip: Int = 0, id: String? = nil,
+        what: Set<ResetPart> = []
     ) {
         self.verb = verb
         self.scope = scope
@@ -78,6 +86,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
         self.limit = limit
         self.skip = skip
         self.id = id
+        self.what = what
     }
 
     /// Reads the parameters of a request.
@@ -95,6 +104,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
             case "full": full = try Self.flag(name, value)
             case "wait": wait = try Self.flag(name, value)
             case "id": id = value
+            case "what": what = try Self.parts(value)
             case "skip": skip = try Self.number(name, value, 0...Int(Int32.max))
             default: limit = try Self.number(name, value, 1...Self.maxLimit)
             }
@@ -102,6 +112,13 @@ public struct ControlRequest: Sendable, Hashable, Codable {
         if verb == .acceptDeletes, scope?.contains("/") != true {
             throw ControlError(
                 "\(verb.path) needs the resource whose deletions are accepted", advice: "give scope=SOURCE/RESOURCE", code: .usage)
+        }
+        if verb == .reset, scope == nil {
+            throw ControlError(
+                "\(verb.path) needs the source or the resource of which something is forgotten", advice: "give scope=SOURCE/RESOURCE", code: .usage)
+        }
+        if verb == .reset, what.isEmpty {
+            throw ControlError("\(verb.path) needs what is forgotten", advice: "give what=\(Self.partNames(","))", code: .usage)
         }
     }
 
@@ -114,6 +131,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
         if let id { query.append("id=" + Self.escape(id)) }
         if let limit { query.append("limit=\(limit)") }
         if skip > 0 { query.append("skip=\(skip)") }
+        if !what.isEmpty { query.append("what=" + Self.escape(what.map(\.rawValue).sorted().joined(separator: ","))) }
         return verb.path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
     }
 
@@ -133,6 +151,19 @@ public struct ControlRequest: Sendable, Hashable, Codable {
         default: throw ControlError("\(name)=\(value) is neither true nor false", advice: "write \(name)=true or \(name)=false", code: .usage)
         }
     }
+
+    private static func parts(_ value: String) throws(ControlError) -> Set<ResetPart> {
+        var parts: Set<ResetPart> = []
+        for name in value.split(separator: ",") {
+            guard let part = ResetPart(rawValue: String(name)) else {
+                throw ControlError("\"\(name)\" is nothing that can be forgotten", advice: "there are \(partNames(", "))", code: .usage)
+            }
+            parts.insert(part)
+        }
+        return parts
+    }
+
+    private static func partNames(_ separator: String) -> String { ResetPart.allCases.map(\.rawValue).joined(separator: separator) }
 
     private static func number(_ name: String, _ value: String, _ range: ClosedRange<Int>) throws(ControlError) -> Int {
         guard let number = Int(value), range.contains(number) else {

@@ -14,6 +14,37 @@ public struct ControlResponse: Sendable, Hashable, Codable {
     }
 }
 
+/// A backup: the answer to `POST /v1/backup` when it is complete and on the disk, and a line of `cisternctl backup list --json`.
+public struct BackupReport: Sendable, Hashable, Codable {
+    /// `cistern-20270115T080000Z`, by when it was begun.
+    public var name: String
+    /// Its folder.
+    public var path: String
+    /// Of its store.
+    public var bytes: Int64
+    /// Wall time when it was begun.
+    public var madeAt: Date
+    /// The package that it is a backup of; nil: it does not say.
+    public var document: String?
+    /// Older ones that were removed for it.
+    public var removed: [String]
+
+    /// A backup as it is; `removed` is empty unless it was made just now.
+    public init(name: String, path: String, bytes: Int64, madeAt: Date, document: String?, removed: [String] = []) {
+        self.name = name
+        self.path = path
+        self.bytes = bytes
+        self.madeAt = madeAt
+        self.document = document
+        self.removed = removed
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case name, path, bytes, document, removed
+        case madeAt = "made_at"
+    }
+}
+
 /// The answer to `GET /v1/version`.
 public struct ControlVersion: Sendable, Hashable, Codable {
     /// The daemon's name in its configuration.

@@ -118,10 +118,15 @@ public struct StatusSnapshot: Sendable, Hashable, Codable {
         /// saves, before it closes the database. Nil while the database is open otherwise, and between an opening that failed and the way back.
         public var opening: String?
 
+        /// Wall time of the newest backup; nil if there is none.
+        public var lastBackupAt: Date?
+        /// Why the last backup could not be made; nil if it was, or none was tried since the start.
+        public var backupError: String?
+
         /// Without optional arguments: everything is saved, nothing failed, and nothing waits.
         public init(
             path: String, unsavedChanges: Int = 0, oldestUnsavedSeconds: Double? = nil, lastSaveAt: Date? = nil, error: String? = nil,
-            held: String? = nil, opening: String? = nil
+            held: String? = nil, opening: String? = nil, lastBackupAt: Date? = nil, backupError: String? = nil
         ) {
             self.path = path
             self.unsavedChanges = unsavedChanges
@@ -130,6 +135,8 @@ public struct StatusSnapshot: Sendable, Hashable, Codable {
             self.error = error
             self.held = held
             self.opening = opening
+            self.lastBackupAt = lastBackupAt
+            self.backupError = backupError
         }
 
         enum CodingKeys: String, CodingKey {
@@ -137,6 +144,8 @@ public struct StatusSnapshot: Sendable, Hashable, Codable {
             case unsavedChanges = "unsaved_changes"
             case oldestUnsavedSeconds = "oldest_unsaved_s"
             case lastSaveAt = "last_save_at"
+            case lastBackupAt = "last_backup_at"
+            case backupError = "backup_error"
         }
     }
 }

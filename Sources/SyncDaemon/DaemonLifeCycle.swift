@@ -149,7 +149,7 @@ final class DaemonLifeCycle: Sendable {
     }
 
     func snapshot(resources: [ResourceStatus]) -> StatusSnapshot {
-        let (facts, saving, text) = (self.facts.withLock { $0 }, recorder.document, recorder.text)
+        let (facts, saving, backup, text) = (self.facts.withLock { $0 }, recorder.document, recorder.backup, recorder.text)
         let watchdog = StatusSnapshot.Watchdog(
             enabled: watchdogTimeout != nil, intervalSeconds: watchdogTimeout.map { Double($0.components.seconds) },
             failing: facts.liveness?.failing ?? [])
@@ -163,7 +163,7 @@ final class DaemonLifeCycle: Sendable {
             document: StatusSnapshot.Document(
                 path: facts.document?.path ?? facts.configuration.document.path, unsavedChanges: unsaved,
                 oldestUnsavedSeconds: unsaved == 0 ? nil : facts.document?.oldestUnsavedSeconds, lastSaveAt: saving.lastSave, error: saving.error,
-                held: saving.held, opening: saving.opening),
+                held: saving.held, opening: saving.opening, lastBackupAt: backup.last, backupError: backup.error),
             resources: resources)
     }
 }

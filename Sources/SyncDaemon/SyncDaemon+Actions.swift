@@ -97,6 +97,7 @@ extension SyncDaemon {
             let log = lifeCycle.configurationInForce.log, name = lifeCycle.configurationInForce.daemon.name
             lifeCycle.recorder.reload(configuration)
             running.liveness.reload(configuration)
+            running.backups.reload(configuration.store)
             reporter.setThreshold(Self.threshold(configuration.log.level))
             if log.target != configuration.log.target || log.format != configuration.log.format || name != configuration.daemon.name {
                 journal.replace(with: Self.makeJournal(configuration, environment: options.environment))
@@ -137,6 +138,7 @@ extension SyncDaemon {
         notify.stopping(status: lifeCycle.recorder.text)
         running.watchdog?.stop()
         running.clocks?.stop()
+        running.backups.stop()
         reporter.send(
             JournalEntry(
                 .stopping, status == .success ? "stopping" : "stopping, because the store can no longer be trusted",

@@ -18,6 +18,7 @@ struct RunningDaemon: Sendable {
     let liveness: Liveness
     let watchdog: Watchdog?
     let clocks: ClockWatch?
+    let backups: BackupRunner
 }
 
 extension SyncDaemon {
@@ -89,12 +90,14 @@ extension SyncDaemon {
                 guard failure.status == .software else { throw failure }
                 throw StartFailure(.software, "the stored state of the sources cannot be read: \(error.inWords)")
             }
-            let server = try await serve(configuration, at: listener, slot: slot, lifeCycle: lifeCycle)
+            let backups = makeBackups(configuration, slot: slot, lifeCycle: lifeCycle)
+            let server = try await serve(configuration, at: listener, slot: slot, backups: backups, lifeCycle: lifeCycle)
             lifeCycle.recorder.seed(await slot.resources())
+            backups.start()
             let (liveness, watchdog) = watch(configuration, slot: slot, lifeCycle: lifeCycle)
             return RunningDaemon(
                 lifeCycle: lifeCycle, slot: slot, server: server, listener: listener, liveness: liveness, watchdog: watchdog,
-                clocks: watchClocks())
+                clocks: watchClocks(), backups: backups)
         } catch {
             // The store is left as a clean stop leaves it.
             await slot.stop(grace: .zero)
@@ -188,10 +191,21 @@ extension SyncDaemon {
         return try ControlListener(path: configuration.control.socket)
     }
 
+    private func makeBackups(_ configuration: CisternConfiguration, slot: EngineSlot, lifeCycle: DaemonLifeCycle) -> BackupRunner {
+        let hub = hub, recorder = lifeCycle.recorder
+        return BackupRunner(slot, configuration.store, version: options.version, clock: options.clock) {
+            !lifeCycle.isStopWanted
+        } observe: {
+            hub.send($0)
+        } onNewest: {
+            recorder.seedBackup($0)
+        }
+    }
+
     private func serve(
-        _ configuration: CisternConfiguration, at listener: ControlListener, slot: EngineSlot, lifeCycle: DaemonLifeCycle
+        _ configuration: CisternConfiguration, at listener: ControlListener, slot: EngineSlot, backups: BackupRunner, lifeCycle: DaemonLifeCycle
     ) async throws -> ControlServer {
-        let control = DaemonControl(lifeCycle: lifeCycle, pipeline: slot, hub: hub)
+        let control = DaemonControl(lifeCycle: lifeCycle, pipeline: slot, hub: hub, backups: backups)
         let journal = journal
         let logger = Logger(label: "cistern.control") { _ in JournalLogHandler(journal: journal.current, level: .warning) }
         let reporter = reporter
@@ -211,6 +225,7 @@ extension SyncDaemon {
         var text = request.verb.rawValue
         if request.verb.parameters.contains("scope") { text += " of \(request.scope ?? "everything")" }
         if request.full { text += " (full)" }
+        if !request.what.isEmpty { text += " (\(request.what.map(\.rawValue).sorted().joined(separator: ", ")))" }
         return JournalEntry(
             "\(text) requested by \(peer)", priority: .notice,
             fields: JournalFormatter.make([

@@ -36,6 +36,8 @@ public final class SyncDaemon: Sendable {
         /// Where configuration files are read from, at the start and at each reload.
         public var files: any ConfigurationFiles
         var clocks = MachineClocks()
+        /// By which backups are made.
+        var clock: any SyncClock = SystemClock()
         /// How often the manager is asked for time while the database is opened.
         var openingPause = SyncDaemon.extensionPause
 

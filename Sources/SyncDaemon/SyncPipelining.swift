@@ -23,6 +23,8 @@ public protocol SyncPipelining: Sendable {
     func resume(_ scope: String?) async throws
     /// Lets the held deletions of a resource through, once.
     func acceptDeletes(_ scope: String) async throws
+    /// Forgets parts of what is remembered of a source or a resource. Throws `SyncError.unknownScope`, `SyncError.stopping`, and what the store says.
+    func reset(_ scope: String, _ parts: Set<ResetPart>) async throws
     /// The state of every resource of the configuration, in its order.
     func resources() async -> [ResourceStatus]
     /// The newest records that were set aside, after `skip` newer ones; with `id`, those whose id begins so.

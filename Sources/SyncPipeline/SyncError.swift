@@ -12,7 +12,7 @@ public enum SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     case tooManyBadRecords(count: Int, limit: Int, first: String)
     /// A page's content could not be read or saved, the listing goes in circles, or the run took too long; the sentence says which.
     case page(String)
-    /// The daemon is stopping and takes no more work; nothing throws it at present.
+    /// The daemon is stopping and takes no more work.
     case stopping
     /// The run was told to stop, or ran out of time while it waited for disk space.
     case cancelled

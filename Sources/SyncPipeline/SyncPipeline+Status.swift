@@ -83,6 +83,37 @@ extension SyncPipeline {
         try await writer.written()
     }
 
+    /// Forgets parts of what is remembered of a source or a resource, its parts included, in one transaction; the rows stay. A run that is under way is cut
+    /// off before, so that it writes nothing over that, and another one makes up for it. Throws `SyncError.unknownScope`, `SyncError.stopping`, and
+    /// what the store says: then nothing is forgotten, or all of it as soon as the store can be written.
+    public func reset(_ scope: String, _ parts: Set<ResetPart>) async throws {
+        let scopes = try self.scopes(scope)
+        var begun: [(scope: ResourceScope, reset: Int)] = []
+        defer { for entry in begun { handle(.wasReset(entry.scope, reset: entry.reset)) } }
+        for scope in scopes {
+            guard let reset = await beginReset(of: scope) else { throw SyncError.stopping }
+            begun.append((scope, reset))
+        }
+        try await document.withWorker { worker in
+            for scope in scopes { try RunState.forget(parts, of: scope, in: worker) }
+            try worker.save()
+        }
+        try await document.save()
+    }
+
+    /// Returns when no run of the resource is open and none will be until `wasReset`; nil: the pipeline stops.
+    private func beginReset(of scope: ResourceScope) async -> Int? {
+        let reset = state.withLock { state in
+            state.waiterCount += 1
+            return state.waiterCount
+        }
+        let may: Bool = await withCheckedContinuation { continuation in
+            state.withLock { $0.resets[reset] = continuation }
+            handle(.resetting(scope, reset: reset))
+        }
+        return may ? reset : nil
+    }
+
     /// The records that were set aside, the newest first, after `skip` newer ones; with `id`, those whose id begins so.
     public func quarantine(id: String? = nil, limit: Int = 100, skip: Int = 0) async throws -> [QuarantineEntry] {
         try await document.withWorker { worker in

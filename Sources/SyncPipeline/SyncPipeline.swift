@@ -23,6 +23,8 @@ public final class SyncPipeline: Sendable {
         var steps = 0
         var waiters: [Int: CheckedContinuation<RunReport?, Never>] = [:]
         var waiterCount = 0
+        /// Who waits until something may be forgotten.
+        var resets: [Int: CheckedContinuation<Bool, Never>] = [:]
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
         /// What the machine wants done, in order. One thread at a time processes it.
         var outbox: [PipelineState.Output] = []
@@ -297,6 +299,7 @@ public final class SyncPipeline: Sendable {
             }
         case .announce(let event): observe(event)
         case .answer(let waiter, let report): answer(waiter, report)
+        case .mayReset(let reset, let may): state.withLock { $0.resets.removeValue(forKey: reset) }?.resume(returning: may)
         case .stopped:
             let waiters = state.withLock { state in
                 defer { state.stopWaiters = [] }

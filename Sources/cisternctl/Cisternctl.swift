@@ -15,9 +15,10 @@ struct Cisternctl: ParsableCommand {
             """,
         version: CisternVersion.current,
         subcommands: [
-            StatusVerb.self, SyncVerb.self, ReloadVerb.self, PauseVerb.self, ResumeVerb.self, AcceptDeletesVerb.self, QuarantineVerb.self,
+            StatusVerb.self, SyncVerb.self, ReloadVerb.self, PauseVerb.self, ResumeVerb.self, AcceptDeletesVerb.self, ResetVerb.self,
+            QuarantineVerb.self,
             CheckVerb.self, PlanVerb.self, TestVerb.self, TryVerb.self, InferVerb.self, QueryVerb.self, VerifyVerb.self, ConfigVerb.self,
-            ModelVerb.self,
+            BackupVerb.self, RestoreVerb.self, ModelVerb.self,
             ImportVerb.self, VersionVerb.self,
         ])
 
@@ -26,7 +27,9 @@ struct Cisternctl: ParsableCommand {
         do {
             var command = try parseAsRoot(verbFirst(arguments))
             if let verb = command as? any Verb { return try await verb.run(in: surroundings) }
-            if command is Self || command is QuarantineVerb || command is ConfigVerb || command is ModelVerb || command is ImportVerb {
+            if command is Self || command is QuarantineVerb || command is ConfigVerb || command is ModelVerb || command is ImportVerb
+                || command is BackupVerb
+            {
                 // An incomplete command prints the help, and is not a success.
                 surroundings.console.block(helpMessage(for: type(of: command)))
                 return .usage

@@ -47,6 +47,19 @@ import Testing
         #expect(try ControlRequest(.quarantine, query: [("skip", "0")]).skip == 0)
     }
 
+    @Test func whatIsForgottenSurvivesTheWayOverTheQuery() throws {
+        let request = ControlRequest(.reset, scope: "github/issues", what: [.validators, .cursor])
+        #expect(request.target == "/v1/reset?scope=github/issues&what=cursor%2Cvalidators")
+        #expect(try ControlRequest(.reset, query: [("scope", "github/issues"), ("what", "cursor,validators")]) == request)
+    }
+
+    @Test(arguments: [
+        [("scope", "github")], [("what", "cursor")], [("scope", "github"), ("what", "")], [("scope", "github"), ("what", "cursor,rows")],
+    ]) func aResetNeedsAScopeAndWhatIsForgotten(_ query: [(String, String)]) {
+        let error = #expect(throws: ControlError.self) { try ControlRequest(.reset, query: query.map { (name: $0.0, value: $0.1) }) }
+        #expect(error?.code == .usage)
+    }
+
     @Test(arguments: [nil, "github"]) func acceptingDeletionsNeedsAResource(_ scope: String?) {
         #expect(throws: ControlError.self) {
             try ControlRequest(.acceptDeletes, query: scope.map { [("scope", $0)] } ?? [])

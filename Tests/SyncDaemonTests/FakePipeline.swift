@@ -11,7 +11,7 @@ final class FakePipeline: SyncPipelining {
     enum Call: Sendable, Equatable {
         case start, reload, stop(grace: Duration)
         case sync(String?, RunCause, full: Bool, wait: Bool)
-        case pause(String?), resume(String?), acceptDeletes(String)
+        case pause(String?), resume(String?), acceptDeletes(String), reset(String, Set<ResetPart>)
     }
 
     struct Answers: Sendable {
@@ -74,6 +74,7 @@ final class FakePipeline: SyncPipelining {
     }
     func resume(_ scope: String?) async throws { try record(.resume(scope)) }
     func acceptDeletes(_ scope: String) async throws { try record(.acceptDeletes(scope)) }
+    func reset(_ scope: String, _ parts: Set<ResetPart>) async throws { try record(.reset(scope, parts)) }
     func resources() async -> [ResourceStatus] { answers.withLock { $0.resources } }
     func quarantine(id: String?, limit: Int, skip: Int) async throws -> [QuarantineEntry] {
         let records = answers.withLock { $0.records }.filter { $0.digest.hasPrefix(id ?? "") }

@@ -59,6 +59,7 @@ final class Outcome: Sendable {
 
     @Test(arguments: [
         ["frobnicate"], ["sync", "--bogus"], ["accept-deletes"], ["accept-deletes", "github"], ["quarantine", "list", "--limit", "0"], ["try"],
+        ["reset", "github"], ["reset", "--cursor"],
     ])
     func aBadCommandLineIs64(_ arguments: [String]) async {
         #expect(await Cisternctl.run(arguments: arguments, surroundings: outcome.surroundings()) == .usage)

@@ -1,3 +1,4 @@
+import CSwiftRuntime
 import Foundation
 import Glibc
 
@@ -89,6 +90,14 @@ package enum Disk {
         let descriptor = try checked("open \(folder.path)") { Glibc.open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         defer { close(descriptor) }
         _ = try checked("synchronize \(folder.path)") { fsync(descriptor) }
+    }
+
+    /// Gives two folders each the other's name, in one step: whenever the power fails, both are there. Throws a POSIX error; EINVAL or ENOSYS where the file
+    /// system has no such step.
+    package static func exchange(_ one: URL, _ other: URL) throws {
+        _ = try checked("exchange \(one.path) and \(other.path)") {
+            renameat2(AT_FDCWD, one.path, AT_FDCWD, other.path, UInt32(EXCHANGES_NAMES))
+        }
     }
 
     /// Makes what was written to a file by anybody durable; a file that is not there is. Throws a POSIX error.

@@ -102,9 +102,9 @@ public struct ConfigurationDifference: Sendable, Hashable {
     public var removedEntities: [String] = []
     /// Names of entities.
     public var changedEntities: [String] = []
-    /// Key paths of changed settings that take effect at once: `[daemon]`, `[log]`, and autosaving.
+    /// Key paths of changed settings that take effect at once: `[daemon]`, `[store.backup]`, `[log]`, and autosaving.
     public var changedSettings: [String] = []
-    /// Key paths of changed settings of `[store]`: the document is closed and opened again with them.
+    /// Key paths of other changed settings of `[store]`: the document is closed and opened again with them.
     public var storeSettings: [String] = []
     /// Key paths of changed settings that need a restart: the document's path and the control socket.
     public var restartSettings: [String] = []
@@ -122,7 +122,7 @@ public struct ConfigurationDifference: Sendable, Hashable {
         let document = Self.settings("document", old.document, new.document)
         changedSettings =
             Self.settings("daemon", old.daemon, new.daemon) + document.filter { $0 != "document.path" }
-            + Self.settings("log", old.log, new.log)
+            + Self.settings("store.backup", old.store.backup, new.store.backup) + Self.settings("log", old.log, new.log)
         storeSettings = Self.settings("store", old.store, new.store)
         restartSettings = document.filter { $0 == "document.path" } + Self.settings("control", old.control, new.control)
     }

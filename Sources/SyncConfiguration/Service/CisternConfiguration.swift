@@ -112,6 +112,22 @@ public struct StoreConfiguration: Sendable, Hashable {
     public var persistWAL = true
     /// The group that may read the database; empty for none.
     public var readGroup = "cistern"
+    /// `[store.backup]`; a reload applies it at once.
+    public var backup = BackupConfiguration()
+
+    /// The built-in values.
+    public init() {}
+}
+
+/// `[store.backup]`: the copies that the daemon makes of the document while it works.
+public struct BackupConfiguration: Sendable, Hashable {
+    /// `store.backup.every`: how old the newest one may get before the daemon makes another by itself; 1 min to 366 days. Nil, the default: it makes none
+    /// by itself.
+    public var every: TimeSpan?
+    /// `store.backup.keep`: how many remain once another one is complete, those included that somebody asked for. 1 to 1000, default 7.
+    public var keep = 7
+    /// `store.backup.dir`: the folder that they are in. In a configuration that was read, `$STATE_DIRECTORY` and `$RUNTIME_DIRECTORY` are already filled in.
+    public var directory = "$STATE_DIRECTORY/backup"
 
     /// The built-in values.
     public init() {}

@@ -118,6 +118,10 @@ public protocol ControlBackend: Sendable {
     func resume(_ scope: String?) async throws(ControlError) -> ControlResponse
     /// Lets the held deletions of a scope through, once, in the next complete run. Throws status 64 for an unknown scope.
     func acceptDeletes(_ scope: String) async throws(ControlError) -> ControlResponse
+    /// Forgets parts of what is remembered of a scope, before its next run. Throws status 64 for an unknown scope.
+    func reset(_ scope: String, _ parts: Set<ResetPart>) async throws(ControlError) -> ControlResponse
+    /// Makes a backup of the document and returns when it is complete.
+    func backup() async throws(ControlError) -> BackupReport
     /// Polls now and returns at once.
     func sync(_ scope: String?, full: Bool) async throws(ControlError) -> ControlResponse
     /// Polls now. The sequence ends after the line `finished` or `failed`.

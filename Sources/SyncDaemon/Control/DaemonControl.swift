@@ -12,11 +12,13 @@ final class DaemonControl: ControlBackend {
     private let lifeCycle: DaemonLifeCycle
     private let pipeline: any SyncPipelining
     private let hub: EventHub
+    private let backups: BackupRunner
 
-    init(lifeCycle: DaemonLifeCycle, pipeline: any SyncPipelining, hub: EventHub) {
+    init(lifeCycle: DaemonLifeCycle, pipeline: any SyncPipelining, hub: EventHub, backups: BackupRunner) {
         self.lifeCycle = lifeCycle
         self.pipeline = pipeline
         self.hub = hub
+        self.backups = backups
     }
 
     func version() -> ControlVersion { lifeCycle.version() }
@@ -55,6 +57,14 @@ final class DaemonControl: ControlBackend {
         try await translating { try await pipeline.acceptDeletes(scope) }
         return ControlResponse(message: "The next complete run of \(scope) may remove what was held back, once.")
     }
+
+    func reset(_ scope: String, _ parts: Set<ResetPart>) async throws(ControlError) -> ControlResponse {
+        try await translating { try await pipeline.reset(scope, parts) }
+        let names = parts.map(\.rawValue).sorted().joined(separator: " and ")
+        return ControlResponse(message: "The \(names) of \(scope) \(parts == [.cursor] ? "is" : "are") forgotten; the next run does without.")
+    }
+
+    func backup() async throws(ControlError) -> BackupReport { try await backups.make() }
 
     func sync(_ scope: String?, full: Bool) async throws(ControlError) -> ControlResponse {
         let expected = try await resources(in: scope)

@@ -1,3 +1,4 @@
+import DocumentPackages
 import Foundation
 import Glibc
 import OpenCoreData
@@ -38,7 +39,7 @@ struct DocumentOpening: Sendable {
     ) throws -> OpenedDocument {
         try makePackage()
         // Before anything else in the package is touched.
-        let lock = try held ?? DocumentLock(package: package)
+        let lock = try held ?? takeLock()
         // Who hands it over has closed the document.
         let wasClean = held != nil || lock.wasClean
         lock.markInUse()
@@ -70,6 +71,10 @@ struct DocumentOpening: Sendable {
             throw failure
         }
         return OpenedDocument(document: document, lock: lock, migration: migration?.words)
+    }
+
+    private func takeLock() throws(StartFailure) -> DocumentLock {
+        do throws(PackageFailure) { return try DocumentLock(package: package) } catch { throw StartFailure(error) }
     }
 
     /// Turns what SQLite says of its work into steps, each with its size where that is all there is to know.
@@ -278,3 +283,20 @@ final class OpenedDocument: OpenDocument {
         lock.markClean()
     }
 }
+
+extension StartFailure {
+    /// What cannot be done with the document's package.
+    init(_ failure: PackageFailure) {
+        switch failure.kind {
+        case .inUse:
+            self.init(
+                .temporaryFailure, "\(failure.message); stop it, or give this one a [document] path of its own", code: failure.code)
+        case .notWritable: self.init(.cannotCreate, failure.message, code: failure.code)
+        case .full, .disk, .damaged: self.init(.ioError, failure.message, code: failure.code)
+        case .unusable, .notPermitted, .givenUp: self.init(.failure, failure.message, code: failure.code)
+        }
+    }
+}
+
+/// The words of an `errno`.
+func systemError(_ code: Int32) -> String { String(cString: strerror(code)) }

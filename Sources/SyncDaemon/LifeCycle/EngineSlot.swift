@@ -49,7 +49,7 @@ final class EngineSlot: Sendable {
 
     // MARK: Exchange
 
-    /// The exchange made a step.
+    /// The exchange made a step, or what it waits for did.
     func steps() { state.withLock { $0.steps &+= 1 } }
 
     /// Ends the engine in use as a stop does, its document saved and closed, and lets `make` make its successor; if that fails, `makeAgain` one as it was.
@@ -145,17 +145,30 @@ final class EngineSlot: Sendable {
 
     /// A call that no exchange interrupts. Throws `SyncError.stopping` where nothing runs any more.
     private func calling<Answer>(_ body: (any SyncPipelining) async throws -> Answer) async throws -> Answer {
+        let engine = try await pickUp()
+        defer { hangUp() }
+        return try await body(engine.pipeline)
+    }
+
+    /// Does something with the open document, which no exchange closes meanwhile: it waits, and whoever keeps it waiting tells `steps()`. Throws
+    /// `SyncError.stopping` where nothing runs any more.
+    func withDocument<Answer>(_ body: (any OpenDocument) async throws -> Answer) async throws -> Answer {
+        let engine = try await pickUp()
+        defer { hangUp() }
+        return try await body(engine.document)
+    }
+
+    /// The engine in use, until `hangUp()`.
+    private func pickUp() async throws -> DaemonEngine {
         while true {
             await settle()
-            let pipeline = try state.withLock { state throws(SyncError) -> (any SyncPipelining)? in
+            let engine = try state.withLock { state throws(SyncError) -> DaemonEngine? in
                 if state.hasEnded { throw .stopping }
                 if state.isExchanging { return nil }
                 state.calls += 1
-                return state.engine.pipeline
+                return state.engine
             }
-            guard let pipeline else { continue }
-            defer { hangUp() }
-            return try await body(pipeline)
+            if let engine { return engine }
         }
     }
 
@@ -220,6 +233,7 @@ extension EngineSlot: SyncPipelining {
     func pause(_ scope: String?) async throws { try await calling { try await $0.pause(scope) } }
     func resume(_ scope: String?) async throws { try await calling { try await $0.resume(scope) } }
     func acceptDeletes(_ scope: String) async throws { try await calling { try await $0.acceptDeletes(scope) } }
+    func reset(_ scope: String, _ parts: Set<ResetPart>) async throws { try await calling { try await $0.reset(scope, parts) } }
 
     /// Those of the former engine while there is none.
     func resources() async -> [ResourceStatus] { await engine.pipeline.resources() }

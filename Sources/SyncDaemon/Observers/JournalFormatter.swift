@@ -124,12 +124,23 @@ struct JournalFormatter: Sendable {
             hold = cause
             guard cause.isLowDisk else { return JournalEntry("fetching waits: \(cause)", priority: .debug) }
             return say("disk", JournalEntry(.diskLow, "fetching waits: \(cause); make room, and it resumes by itself"))
+        case .backupMade(let name, let bytes, let removed): return backupMade(name, bytes, removed: removed)
+        case .backupFailed(let reason):
+            return say("backup", JournalEntry(.backupFailed, "no backup: \(reason)", fields: Self.make([("CISTERN_ERROR", reason)])))
         case .resumed:
             let wasDisk = hold?.isLowDisk ?? false
             hold = nil
             if wasDisk { collapser.reset("disk") }
             return JournalEntry("fetching resumes", priority: wasDisk ? .notice : .debug)
         }
+    }
+
+    private mutating func backupMade(_ name: String, _ bytes: Int64, removed: Int) -> JournalEntry {
+        collapser.reset("backup")
+        let gone = removed == 0 ? "" : "; \(Self.count(removed, "older one")) removed"
+        return JournalEntry(
+            .backupMade, "backup \(name) is complete: \(bytes >> 20) MiB\(gone)",
+            fields: Self.make([("CISTERN_BACKUP", name), ("CISTERN_BYTES", "\(bytes)")]))
     }
 
     // MARK: Runs

@@ -38,6 +38,12 @@ public final class StatusRecorder: Sendable {
         summary.withLock { $0.lastSave = now }
     }
 
+    /// When the newest backup was made that an earlier process has left.
+    func seedBackup(_ time: Date?) { summary.withLock { $0.lastBackup = time } }
+
+    /// What the document's part of a snapshot says about backups.
+    var backup: (last: Date?, error: String?) { summary.withLock { ($0.lastBackup, $0.backupError.map { RemoteText.line($0) }) } }
+
     /// The database is being opened, with these words for what is done to it; nil: it is open, or will not be.
     func opening(_ words: String?) { summary.withLock { $0.opening = words } }
 

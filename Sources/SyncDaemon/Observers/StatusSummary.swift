@@ -30,6 +30,9 @@ struct StatusSummary: Sendable {
     var lastSave: Date?
     private(set) var saveError: String?
     private(set) var held: HoldCause?
+    /// When the newest backup was made, and why the last one could not be: neither is a matter of the mirror being current.
+    var lastBackup: Date?
+    private(set) var backupError: String?
     var isStopping = false
     /// What is done to the database while it is opened; nil while it is open.
     var opening: String?
@@ -102,6 +105,10 @@ struct StatusSummary: Sendable {
             saveError = nil
             lastSave = now
         case .held(let cause): held = cause
+        case .backupMade:
+            lastBackup = now
+            backupError = nil
+        case .backupFailed(let reason): backupError = reason
         case .resumed: held = nil
         case .quarantined, .deletesHeld, .authenticationRejected, .refused, .rowsChangedElsewhere, .cursorRejected, .sinceIgnored, .cursorMissing,
             .tokenMissing, .tokenFetched, .refreshTokenUnsaved, .pageIgnored:

@@ -25,6 +25,11 @@ extension PipelineState {
         case paused(ResourceScope)
         /// Ends a pause, or a wait that a server asked for.
         case resumed(ResourceScope)
+        /// Somebody is about to have something forgotten of it. Its run, if there is one, is cut off and made up for later; `Output.mayReset` says when it
+        /// has ended, and no other begins before `wasReset`. The number names who it is.
+        case resetting(ResourceScope, reset: Int)
+        /// That is over, well or badly.
+        case wasReset(ResourceScope, reset: Int)
         /// No more work is taken; runs have this long for their open pages. If repeated, the shorter time counts.
         case stopping(grace: Duration)
         /// What `Output.save` began has ended, well or badly.
@@ -46,6 +51,8 @@ extension PipelineState {
         case announce(SyncEvent)
         /// The answer to `asked`; nil if nothing will be polled.
         case answer(waiter: Int, RunReport?)
+        /// The answer to `resetting`: nothing of the resource runs, or, if false, a stop came first.
+        case mayReset(reset: Int, Bool)
         case stopped
     }
 

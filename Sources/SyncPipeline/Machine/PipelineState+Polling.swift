@@ -36,7 +36,9 @@ extension PipelineState {
     }
 
     /// Whether its due time counts now.
-    func isAwake(_ resource: Resource) -> Bool { resource.due != nil && resource.run == nil && (isArmed || resource.asked != nil) }
+    func isAwake(_ resource: Resource) -> Bool {
+        resource.due != nil && resource.run == nil && resource.resets.isEmpty && (isArmed || resource.asked != nil)
+    }
 
     private mutating func begin(_ scope: ResourceScope, _ now: Moment) {
         guard var resource = resources[scope] else { return }
@@ -91,6 +93,7 @@ extension PipelineState {
             answerIfParked(scope, now)
             ask(scope, .control, waiter: nil, now)
         }
+        for reset in resource.resets.sorted() { outputs.append(.mayReset(reset: reset, true)) }
     }
 
     private func nextPoll(_ resource: Resource, _ run: Run, _ outcome: RunOutcome, _ now: Moment) -> SyncInstant {

@@ -169,6 +169,8 @@ extension PipelineState {
         /// What else the next run is to do.
         var acceptsDeletes = false
         var isFull = false
+        /// Who has something forgotten of it: no run begins meanwhile. While one is open they wait for its end.
+        var resets: Set<Int> = []
 
         init(_ plan: ResourceConfiguration, _ status: ResourceStatus, at now: Moment) {
             self.plan = plan

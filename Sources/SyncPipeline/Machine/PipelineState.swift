@@ -86,6 +86,8 @@ struct PipelineState: Sendable {
         case .ended(let scope, let run, let conclusion): end(scope, run, conclusion, now)
         case .paused(let scope): pause(scope, now)
         case .resumed(let scope): resume(scope, now)
+        case .resetting(let scope, let reset): beginReset(reset, of: scope)
+        case .wasReset(let scope, let reset): resources[scope]?.resets.remove(reset)
         case .stopping(let grace): stop(grace, now)
         case .committed: isSaving = false
         }
@@ -217,11 +219,36 @@ struct PipelineState: Sendable {
                     release(&waiters)
                     resources[scope]?.waiters = []
                 }
+                // Who has been told that nothing runs is not in its way.
+                if resource.run != nil { refuseResets(of: scope) }
             }
             isUnsaved = true
         }
         let end = now.instant.advanced(by: max(grace, .zero))
         stopTime = min(stopTime ?? end, end)
+    }
+
+    // MARK: Reset
+
+    /// What a run has begun to say would be written over what is forgotten: it ends first. What was asked for comes afterwards.
+    private mutating func beginReset(_ reset: Int, of scope: ResourceScope) {
+        guard phase != .stopping, phase != .stopped, var resource = resources[scope] else {
+            return outputs.append(.mayReset(reset: reset, false))
+        }
+        resource.resets.insert(reset)
+        if let run = resource.run, resource.isPollable {
+            resource.asked = resource.asked ?? run.cause
+            resource.isFull = resource.isFull || run.isFull
+            resource.waiters = run.waiters + resource.waiters
+            resource.run?.waiters = []
+        }
+        resources[scope] = resource
+        if resource.run == nil { outputs.append(.mayReset(reset: reset, true)) } else { cancel(scope) }
+    }
+
+    private mutating func refuseResets(of scope: ResourceScope) {
+        for reset in resources[scope]?.resets.sorted() ?? [] { outputs.append(.mayReset(reset: reset, false)) }
+        resources[scope]?.resets = []
     }
 
     // MARK: What others need

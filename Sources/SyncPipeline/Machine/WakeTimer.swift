@@ -1,7 +1,7 @@
 import Synchronization
 
 /// One timer that can be set to another time.
-final class WakeTimer: Sendable {
+package final class WakeTimer: Sendable {
     private struct State {
         var call: ScheduledCall?
         /// Counts settings, so that one that was replaced while firing does nothing.
@@ -17,7 +17,7 @@ final class WakeTimer: Sendable {
     ///   - longestSleep: no single sleep is longer; if the clock did not count while the machine was suspended, the timer is late by no more than
     ///     this.
     ///   - fire: called once for each setting, on no particular thread.
-    init(clock: any SyncClock, longestSleep: Duration = .seconds(60), fire: @escaping @Sendable () -> Void) {
+    package init(clock: any SyncClock, longestSleep: Duration = .seconds(60), fire: @escaping @Sendable () -> Void) {
         self.clock = clock
         self.longestSleep = longestSleep
         self.fire = fire
@@ -28,7 +28,7 @@ final class WakeTimer: Sendable {
     }
 
     /// Fires at that instant and not at the one set before; nil: never.
-    func set(_ instant: SyncInstant?) {
+    package func set(_ instant: SyncInstant?) {
         state.withLock { state in
             state.call?.cancel()
             state.generation += 1

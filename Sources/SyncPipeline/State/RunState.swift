@@ -81,6 +81,28 @@ struct RunState: Sendable, Hashable {
         if isChanged { try await document.save() }
     }
 
+    /// Forgets parts of what is remembered of a resource and of all its parts. What they vouch for stays: nothing is missing because of it.
+    static func forget(_ parts: Set<ResetPart>, of scope: ResourceScope, in worker: NSManagedObjectContext) throws {
+        for var row in try ResourceTable.parts(of: scope, in: worker) + [ResourceTable.row(of: scope, in: worker)] {
+            if parts.contains(.cursor) {
+                row.cursor = nil
+                row.fullAt = nil
+            }
+            if parts.contains(.validators) {
+                row.listing = nil
+                for var page in try StateRow<RequestTable>.all(where: [.isEqual(\.scope, "\(row.scope)")], in: worker) {
+                    if page.manifest > 0 { try StoredManifest.delete(ofPage: page.request, scope: page.scope, in: worker) }
+                    page.manifest = 0
+                    page.etag = nil
+                    page.lastModified = nil
+                    page.facts = nil
+                    page.write(in: worker)
+                }
+            }
+            row.write(in: worker)
+        }
+    }
+
     /// Whether what is remembered of a page or a resource is about rows of an entity. Nil: whatever it was.
     private static func isOurs(_ fingerprint: String?, _ entity: String?) -> Bool {
         guard let entity, let stored = ModelMapping.entity(ofFingerprint: fingerprint) else { return true }

@@ -51,6 +51,10 @@ public enum SyncEvent: Sendable, Hashable {
     case held(HoldCause)
     /// Fetching goes on after a ``held(_:)``.
     case resumed
+    /// A backup of the document is complete and on the disk; `removed` older ones went for it.
+    case backupMade(name: String, bytes: Int64, removed: Int)
+    /// A backup could not be made, or an old one not removed. The document is none the worse for it.
+    case backupFailed(reason: String)
 }
 
 /// A run that begins.

@@ -187,6 +187,10 @@ public enum MessageID: String, Sendable, CaseIterable {
     case watchdogMissed = "ae1899719d5d4dbc85c4adb3c30f18dd"
     /// Wall time was set.
     case clockJumped = "9d4152e1f6f141939fb4d4eb41dccfe5"
+    /// A backup of the document is complete and on the disk.
+    case backupMade = "bea68586a46c4929904d0a073a675ed6"
+    /// A backup could not be made, or an old one not be removed; it is tried again.
+    case backupFailed = "5bdb2ed7ed084ec680226f0a4af83fa8"
     /// A line of the status, as `SIGUSR2` asks for.
     case statusDump = "cfd233b309104597ac9cf0e0ed6e9e8d"
 
@@ -194,10 +198,11 @@ public enum MessageID: String, Sendable, CaseIterable {
     public var priority: JournalPriority {
         switch self {
         case .storeCorrupt, .diskLow, .watchdogMissed: .critical
-        case .reloadFailed, .authRejected, .tlsFailed: .error
+        case .reloadFailed, .authRejected, .tlsFailed, .backupFailed: .error
         case .runFailed, .sourceDegraded, .deletesBlocked, .recordsQuarantined, .responseRefused, .redirectRefused:
             .warning
-        case .started, .ready, .reloaded, .stopping, .schemaMigrated, .sourceRecovered, .rateLimited, .clockJumped:
+        case .started, .ready, .reloaded, .stopping, .schemaMigrated, .sourceRecovered, .rateLimited, .clockJumped,
+            .backupMade:
             .notice
         case .runFinished, .statusDump: .info
         }

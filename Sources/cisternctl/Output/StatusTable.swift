@@ -6,7 +6,7 @@ struct StatusTable {
     var snapshot: StatusSnapshot
 
     func show(on console: Console) {
-        for line in [daemonLine, snapshot.daemon.status, documentLine] { console.out(line) }
+        for line in [daemonLine, snapshot.daemon.status, documentLine] + backupLines { console.out(line) }
         if let error = snapshot.daemon.reloadError { console.out("The last reload failed; the previous configuration is in force: \(error)") }
         for failing in snapshot.daemon.watchdog.failing { console.out("Liveness check failed: \(failing)") }
         guard !snapshot.resources.isEmpty else { return }
@@ -41,6 +41,13 @@ struct StatusTable {
         if let error = document.error { text += "; SAVING FAILS: \(error)" }
         if let held = document.held { text += "; fetching waits: \(held)" }
         return text
+    }
+
+    private var backupLines: [String] {
+        var lines: [String] = []
+        if let last = snapshot.document.lastBackupAt { lines.append("Last backup \(RelativeTime.text(now.timeIntervalSince(last))) ago") }
+        if let error = snapshot.document.backupError { lines.append("THE LAST BACKUP FAILED: \(error)") }
+        return lines
     }
 
     private var table: TextTable {

@@ -61,4 +61,9 @@ import Testing
         #expect(changed.changedSettings == ["daemon.name", "document.autosave_changes"])
         #expect(changed.needsRestart)
     }
+
+    @Test func backupsAreMadeAnotherWayWithoutClosingTheDocument() throws {
+        let changed = try difference("", "[store]\nbackup = { every = \"24h\", keep = 3 }\n")
+        #expect(changed.changedSettings == ["store.backup.every", "store.backup.keep"] && !changed.reopensDocument && !changed.needsRestart)
+    }
 }

@@ -40,6 +40,7 @@ import Testing
         table(DaemonConfiguration.self, "daemon", "[daemon]\n"),
         table(DocumentConfiguration.self, "document", "[document]\n"),
         table(StoreConfiguration.self, "store", "[store]\n"),
+        table(BackupConfiguration.self, "store.backup", "[store.backup]\n"),
         table(LogConfiguration.self, "log", "[log]\n"),
         table(ControlConfiguration.self, "control", "[control]\n"),
         table(ModelConfiguration.self, "model", "[model]\n"),
@@ -154,7 +155,7 @@ import Testing
 
     /// The columns of later milestones, spelt out: nothing of them may slip in by forgetting it here and there.
     @Test(arguments: [
-        "metrics.listen = \"\"", "[store]\nbackup = {}", "[store]\nhistory = \"none\"", "[store.postgresql]\nhost = \"x\"",
+        "metrics.listen = \"\"", "[store]\nhistory = \"none\"", "[store.postgresql]\nhost = \"x\"",
         "[store]\njournal_mode = \"wal\"", "[store]\nkind = \"postgresql\"",
         "[store]\nintegrity_check = \"full-weekly\"", "[log]\ntrace_http = \"off\"", "[log]\ntrace_http_max = \"1MiB\"",
         "[defaults.schedule]\ncron = \"* * * * *\"", "[defaults.schedule]\ntimezone = \"UTC\"", "[defaults.schedule]\nadaptive = true",

@@ -34,7 +34,9 @@ import Testing
             path = NSTemporaryDirectory() + "cistern-\(UUID().uuidString.prefix(8)).sock"
             let made = try ControlListener(path: path)
             let listener = passed ? ControlListener(passed: made.descriptor) : made
-            let control = DaemonControl(lifeCycle: lifeCycle, pipeline: pipeline, hub: hub)
+            let slot = EngineSlot(DaemonEngine(document: FakeDocument(), pipeline: pipeline))
+            let backups = BackupRunner(slot, configuration.store, version: "1.2.3", clock: SystemClock(), observe: { _ in })
+            let control = DaemonControl(lifeCycle: lifeCycle, pipeline: pipeline, hub: hub, backups: backups)
             server = ControlServer(
                 listener: listener, routes: ControlRoutes(backend: control), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
                 idleTimeout: idleTimeout, quota: quota)
@@ -180,12 +182,17 @@ import Testing
         }
     }
 
-    @Test func pauseResumeAndAcceptedDeletionsReachThePipeline() async throws {
+    @Test func pauseResumeAcceptedDeletionsAndResetsReachThePipeline() async throws {
         try await withBench { bench in
             _ = try await bench.client.pause(scope: "iso")
             _ = try await bench.client.resume(scope: nil)
             _ = try await bench.client.acceptDeletes(scope: "iso/countries")
-            #expect(bench.pipeline.calls == [.pause("iso"), .resume(nil), .acceptDeletes("iso/countries")])
+            let answer = try await bench.client.reset(scope: "iso", [.cursor, .validators])
+            #expect(answer.message == "The cursor and validators of iso are forgotten; the next run does without.")
+            #expect(
+                bench.pipeline.calls == [
+                    .pause("iso"), .resume(nil), .acceptDeletes("iso/countries"), .reset("iso", [.cursor, .validators]),
+                ])
         }
     }
 

@@ -40,6 +40,8 @@ struct PipelineWalk {
     /// Who waits: since which run.
     private var waiters: [Int: (scope: ResourceScope, after: Int)] = [:]
     private var waiterCount = 0
+    /// Who has something forgotten, and whether nothing runs meanwhile.
+    private var resets: [Int: (scope: ResourceScope, mayReset: Bool)] = [:]
     private var lastRun = 0
     private var stopEnd: SyncInstant?
     /// How many kills in a row came while a run was open, and when this process began.
@@ -66,7 +68,7 @@ struct PipelineWalk {
     private mutating func step() {
         if isStopped { return goOn() }
         let scope = Self.scopes[random.next(upTo: Self.scopes.count)]
-        switch random.next(upTo: 20) {
+        switch random.next(upTo: 21) {
         case 0..<5: pass([.zero, .seconds(1), .seconds(30), .minutes(10), .hours(1), .hours(5)][random.next(upTo: 6)])
         case 5..<7: ask(scope, waits: false)
         case 7..<9: ask(scope, waits: true)
@@ -86,6 +88,7 @@ struct PipelineWalk {
         case 17: reload()
         case 18 where random.next(upTo: 2) == 0: stop()
         case 18: restart()
+        case 19: reset(scope)
         default: tell(.due, "due")
         }
     }
@@ -96,6 +99,7 @@ struct PipelineWalk {
         bench.state = PipelineState(chance: RandomSource { 0.5 })
         open = []
         waiters = [:]
+        resets = [:]
         // What was cut off is known.
         lastStarted = kills.mapValues { bench.now.instant(of: $0.began) }
         lastRun = 0
@@ -149,6 +153,21 @@ struct PipelineWalk {
         waiterCount += 1
         waiters[waiterCount] = (scope, lastRun)
         tell(.asked(scope, .control, waiter: waiterCount), "ask \(scope) and wait as \(waiterCount)")
+    }
+
+    /// One begins, or one of those that may is over.
+    private mutating func reset(_ scope: ResourceScope) {
+        if random.next(upTo: 2) == 0 { return endResets() }
+        waiterCount += 1
+        resets[waiterCount] = (scope, false)
+        tell(.resetting(scope, reset: waiterCount), "reset \(scope) as \(waiterCount)")
+    }
+
+    private mutating func endResets() {
+        for (reset, entry) in resets.sorted(by: { $0.key < $1.key }) where entry.mayReset {
+            resets[reset] = nil
+            tell(.wasReset(entry.scope, reset: reset), "\(entry.scope) was reset by \(reset)")
+        }
     }
 
     private mutating func endRun() {
@@ -267,8 +286,10 @@ struct PipelineWalk {
                 tell(.ended(run.scope, run: run.id, bench.conclusion(run.scope, run.id)), "end \(run.scope) \(run.id)")
                 polled.formUnion(open.map(\.scope))
             }
+            endResets()
             pass(.hours(13))
         }
+        if failure == nil, !resets.isEmpty { fail("\(resets.keys.sorted()) still wait to have something forgotten") }
         for plan in plans where failure == nil && plan.isEnabled {
             let scope = ResourceScope(source: plan.source, resource: plan.name)
             if bench.state.resources[scope]?.status.isPaused != true, !polled.contains(scope) { fail("\(scope) was not polled in a day") }
@@ -297,6 +318,7 @@ struct PipelineWalk {
         case .store(let schedule): store(schedule)
         case .save: commit()
         case .answer(let waiter, let report): checkAnswer(waiter, report)
+        case .mayReset(let reset, let may): checkReset(reset, may)
         case .stopped: isStopped = true
         case .hurry(let scope, let id), .endAfterPage(let scope, let id):
             if !open.contains(where: { $0.scope == scope && $0.id == id }) { fail("\(scope) \(id) does not run") }
@@ -304,10 +326,18 @@ struct PipelineWalk {
         }
     }
 
+    private mutating func checkReset(_ reset: Int, _ may: Bool) {
+        guard let entry = resets[reset], !entry.mayReset else { return fail("\(reset) was told twice, or is nobody") }
+        if !may, stopEnd == nil, bench.state.resources[entry.scope] != nil { fail("\(reset) was refused without a stop") }
+        if may, open.contains(where: { $0.scope == entry.scope }) { fail("\(reset) was let in beside a run of \(entry.scope)") }
+        if may { resets[reset]?.mayReset = true } else { resets[reset] = nil }
+    }
+
     private mutating func checkStart(_ order: PipelineState.RunOrder) {
         let scope = order.scope, now = bench.now.instant
         if stopEnd != nil { fail("\(scope) began while stopping") }
         if open.contains(where: { $0.scope == scope }) { fail("\(scope) runs twice") }
+        if resets.values.contains(where: { $0.scope == scope }) { fail("\(scope) began while something of it is forgotten") }
         if bench.state.resources[scope]?.isPollable != true { fail("\(scope) is not to be polled") }
         if let last = lastStarted[scope], last.duration(to: now) < .seconds(30) - Self.rounding { fail("\(scope) began before min_interval") }
         if let end = told[scope.source], now.duration(to: end) > Self.rounding { fail("\(scope) began before its server allowed it") }

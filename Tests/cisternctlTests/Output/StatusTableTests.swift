@@ -99,4 +99,13 @@ import Testing
     func coloursAreForTerminalsWithoutNoColor(_ isTerminal: Bool, _ environment: [String: String], _ expected: Bool) {
         #expect(Console.colour(isTerminal: isTerminal, environment: environment) == expected)
     }
+
+    @Test func theNewestBackupAndWhyTheLastOneFailedAreLinesOfTheirOwn() {
+        var snapshot = self.snapshot
+        snapshot.document.lastBackupAt = start.addingTimeInterval(60 - 7200)
+        snapshot.document.backupError = "cannot make a backup in /b: the disk is full; make room"
+        let shown = lines(snapshot)
+        #expect(shown.contains("Last backup 2h ago"))
+        #expect(shown.contains("THE LAST BACKUP FAILED: cannot make a backup in /b: the disk is full; make room"))
+    }
 }

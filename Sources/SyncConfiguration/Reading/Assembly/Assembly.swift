@@ -26,6 +26,7 @@ struct Assembly {
         configuration.daemon = section(DaemonConfiguration.self, "daemon", [top.table("daemon")])
         configuration.document = section(DocumentConfiguration.self, "document", [top.table("document")])
         configuration.store = section(StoreConfiguration.self, "store", [top.table("store")])
+        configuration.store.backup = section(BackupConfiguration.self, "store.backup", [top.table("store").table("backup")])
         configuration.log = section(LogConfiguration.self, "log", [top.table("log")])
         configuration.control = section(ControlConfiguration.self, "control", [top.table("control")])
         let defaults = top.table("defaults")
@@ -34,6 +35,7 @@ struct Assembly {
         configuration.sources = assembleSources(top, defaults: defaults, model: configuration.model)
 
         configuration.document.path = ConfiguredPath.expand(configuration.document.path, in: environment)
+        configuration.store.backup.directory = ConfiguredPath.expand(configuration.store.backup.directory, in: environment)
         configuration.control.socket = ConfiguredPath.expand(configuration.control.socket, in: environment)
         if configuration.daemon.contact.isEmpty, configuration.sources.contains(where: \.isEnabled) {
             complaints.add(

@@ -56,7 +56,17 @@ extension StoreConfiguration: ConfigurationTable {
             Key("on_schema_change", .choice(SchemaChangeRule.self), \.onSchemaChange),
             Key("persist_wal", .bool, \.persistWAL),
             Key("read_group", .text("the name of a group", isEmptyAllowed: true, maxLength: 64), \.readGroup),
-        ] + Key.later("backup", "history", "postgresql")
+        ] + Key.structural("backup") + Key.later("history", "postgresql")
+    }
+}
+
+extension BackupConfiguration: ConfigurationTable {
+    static var keys: [Key<Self>] {
+        [
+            Key("every", Codec<TimeSpan>.timeSpan(.minutes(1) ... .days(366)).optional(), \.every),
+            Key("keep", .integer(1...1000), \.keep),
+            Key("dir", .path, \.directory),
+        ]
     }
 }
 

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-@testable import SyncDaemon
+@testable import DocumentPackages
 
 @Suite struct DocumentLockTests {
     private func folder() throws -> String {
@@ -11,16 +11,16 @@ import Testing
         return path
     }
 
-    @Test func aSecondOneIsRefusedAtOnceWithStatus75() throws {
+    @Test func aSecondOneIsRefusedAtOnce() throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let first = try DocumentLock(package: folder)
         // It is refused, and does not wait: the call returns.
-        let failure = #expect(throws: StartFailure.self) { try DocumentLock(package: folder) }
-        #expect(failure?.status == .temporaryFailure)
+        let failure = #expect(throws: PackageFailure.self) { try DocumentLock(package: folder) }
+        #expect(failure?.kind == .inUse)
         #expect(
             failure?.message
-                == "the document \(folder) is in use by another cisternd (process \(getpid())); stop it, or give this one a [document] path of its own"
+                == "the document \(folder) is in use by another cisternd (process \(getpid()))"
         )
         withExtendedLifetime(first) {}
     }
@@ -30,8 +30,8 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let first = try DocumentLock(package: folder)
         try FileManager.default.removeItem(atPath: first.path)
-        let failure = #expect(throws: StartFailure.self) { try DocumentLock(package: folder) }
-        #expect(failure?.status == .temporaryFailure)
+        let failure = #expect(throws: PackageFailure.self) { try DocumentLock(package: folder) }
+        #expect(failure?.kind == .inUse)
         withExtendedLifetime(first) {}
     }
 
@@ -41,8 +41,8 @@ import Testing
         let precious = folder + "/precious"
         try "clean\n".write(toFile: precious, atomically: true, encoding: .utf8)
         #expect(symlink(precious, folder + "/.lock") == 0)
-        let failure = #expect(throws: StartFailure.self) { try DocumentLock(package: folder) }
-        #expect(failure?.status == .cannotCreate)
+        let failure = #expect(throws: PackageFailure.self) { try DocumentLock(package: folder) }
+        #expect(failure?.kind == .notWritable)
         #expect(failure?.message == "\(folder)/.lock is a symbolic link, which is not followed; remove it")
         #expect(try String(contentsOfFile: precious, encoding: .utf8) == "clean\n")
     }
@@ -66,9 +66,9 @@ import Testing
         #expect(try DocumentLock(package: folder).wasClean)
     }
 
-    @Test func aFolderThatIsMissingIsStatus73() {
-        let failure = #expect(throws: StartFailure.self) { try DocumentLock(package: "/nonexistent") }
-        #expect(failure?.status == .cannotCreate)
+    @Test func inAFolderThatIsMissingThereIsNone() {
+        let failure = #expect(throws: PackageFailure.self) { try DocumentLock(package: "/nonexistent") }
+        #expect(failure?.kind == .notWritable)
         #expect(failure?.code == ENOENT)
     }
 }

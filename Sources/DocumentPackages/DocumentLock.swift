@@ -2,29 +2,29 @@ import Glibc
 
 /// The exclusive lock on a document package: an `flock` on the file `.lock` in it, which says who holds it, and one on the package's directory, which
 /// remains if the file is removed. The kernel releases both when the process ends, however it ends.
-public final class DocumentLock: Sendable {
+package final class DocumentLock: Sendable {
     private static let cleanMark = "clean\n"
 
     private let descriptor: Int32
     /// Not the store's own file: closing any descriptor of that would drop SQLite's locks on it.
     private let folder: Int32
     /// The lock file, `.lock` in the package.
-    public let path: String
+    package let path: String
     /// Whether the last holder shut down cleanly, or there was none.
-    public let wasClean: Bool
+    package let wasClean: Bool
 
     /// Takes the lock, without waiting.
-    /// - Throws: `StartFailure`, with status 75 if another process holds it, 73 if the file cannot be made.
-    public init(package: String) throws(StartFailure) {
+    /// - Throws: `PackageFailure`: in use if another process holds it, not writable if the file cannot be made.
+    package init(package: String) throws(PackageFailure) {
         let path = package + "/.lock"
         self.path = path
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0o640)
         guard descriptor >= 0 else {
             if errno == ELOOP {
-                throw StartFailure(.cannotCreate, "\(path) is a symbolic link, which is not followed; remove it", code: ELOOP)
+                throw PackageFailure(.notWritable, "\(path) is a symbolic link, which is not followed; remove it", code: ELOOP)
             }
-            throw StartFailure(
-                .cannotCreate, "cannot create \(path): \(systemError(errno)); check owner and mode of \(package)", code: errno)
+            throw PackageFailure(
+                .notWritable, "cannot create \(path): \(String(cString: strerror(errno))); check owner and mode of \(package)", code: errno)
         }
         let folder = open(package, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0, flock(folder, LOCK_EX | LOCK_NB) == 0 else {
@@ -33,12 +33,9 @@ public final class DocumentLock: Sendable {
             Glibc.close(descriptor)
             if folder >= 0 { Glibc.close(folder) }
             if code == EWOULDBLOCK {
-                throw StartFailure(
-                    .temporaryFailure,
-                    "the document \(package) is in use by another cisternd\(owner); stop it, or give this one a [document] path of its own",
-                    code: code)
+                throw PackageFailure(.inUse, "the document \(package) is in use by another cisternd\(owner)", code: code)
             }
-            throw StartFailure(.ioError, "\(path) cannot be locked: \(systemError(code))", code: code)
+            throw PackageFailure(.disk, "\(path) cannot be locked: \(String(cString: strerror(code)))", code: code)
         }
         self.descriptor = descriptor
         self.folder = folder
@@ -48,10 +45,10 @@ public final class DocumentLock: Sendable {
     }
 
     /// Notes who holds it, for the one that is refused; the lock itself is the kernel's. An end without `markClean()` is unclean from then on.
-    public func markInUse() { write("\(getpid())\n") }
+    package func markInUse() { write("\(getpid())\n") }
 
     /// Records a clean shutdown: the next holder of the lock need not check the package.
-    public func markClean() { write(Self.cleanMark) }
+    package func markClean() { write(Self.cleanMark) }
 
     private func write(_ text: String) {
         ftruncate(descriptor, 0)
@@ -71,6 +68,3 @@ public final class DocumentLock: Sendable {
 
     private static func owner(_ descriptor: Int32) -> Int32? { Int32(content(descriptor).prefix { $0.isNumber }) }
 }
-
-/// The words of an `errno`.
-func systemError(_ code: Int32) -> String { String(cString: strerror(code)) }

@@ -1,0 +1,40 @@
+import ArgumentParser
+import SyncControl
+
+/// `reset`: have something forgotten of a resource.
+struct ResetVerb: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "reset", abstract: "Forget how far a resource has come, or what is known of its pages.",
+        discussion: """
+            The rows stay: after a reset nothing is removed that the next complete run still lists. A run that is under way is cut off, and another one \
+            follows as soon as the limits allow; otherwise the next run comes when it is due (`cisternctl sync` asks for it now). A wait that a server \
+            asked for is ended by `cisternctl resume`.
+            """)
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "SOURCE or SOURCE/RESOURCE")
+    var scope: String
+
+    @Flag(help: "Forget how far the runs have come that ask for what has changed: the next one asks for everything.")
+    var cursor = false
+
+    @Flag(help: "Forget what is known of pages: the next run asks without conditions, and maps all records again.")
+    var validators = false
+
+    private var parts: Set<ResetPart> {
+        var parts: Set<ResetPart> = []
+        if cursor { parts.insert(.cursor) }
+        if validators { parts.insert(.validators) }
+        return parts
+    }
+
+    func validate() throws {
+        if parts.isEmpty { throw ValidationError("nothing is to be forgotten; write --cursor, --validators, or both") }
+    }
+
+    func run(in surroundings: Surroundings) async throws -> ControlExitCode {
+        try surroundings.answer(try await surroundings.withClient(options) { try await $0.reset(scope: scope, parts) }, options)
+        return .success
+    }
+}

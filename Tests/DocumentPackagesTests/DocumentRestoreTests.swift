@@ -1,0 +1,122 @@
+import Foundation
+import Glibc
+import OpenCoreData
+import Testing
+
+@testable import DocumentPackages
+
+@Suite struct DocumentRestoreTests {
+    private let now = TestPackage.start
+
+    /// A document that has gone on since its backup was made.
+    private func made() async throws -> (package: TestPackage, backup: String) {
+        let package = try await TestPackage.with(1, 2), entry = try package.backup().make(at: now), document = try package.open()
+        try package.insert([3], into: document)
+        try await document.close()
+        return (package, entry.path)
+    }
+
+    private func lock(_ package: TestPackage) -> String? { try? String(contentsOfFile: "\(package.path)/.lock", encoding: .utf8) }
+
+    @Test func theBackupIsInThePlaceOfWhatWasThereWhichIsKept() async throws {
+        let (package, backup) = try await made()
+        let before = try Data(contentsOf: URL(fileURLWithPath: "\(backup)/StoreContent/persistentStore"))
+        let result = try package.restore(backup)
+        #expect(result.kept == "\(package.path)/StoreContent.before-restore-20250101T000000Z")
+        #expect(result.rows == 2 && result.changed == 0)
+        #expect(try await package.numbers() == [1, 2])
+        #expect(lock(package) == "clean\n")
+        // It can be had back, and the backup restored again: it was only read.
+        #expect(try Data(contentsOf: URL(fileURLWithPath: "\(backup)/StoreContent/persistentStore")) == before)
+        let kept = try #require(result.kept), aside = "\(package.folder.path)/aside"
+        try FileManager.default.createDirectory(atPath: aside, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: kept, toPath: "\(aside)/StoreContent")
+        #expect(try await package.numbers(aside) == [1, 2, 3])
+        #expect(try package.restore(backup).kept == "\(kept)-2")
+        #expect(!package.names(package.path).contains(".restoring"))
+    }
+
+    @Test func aDocumentThatIsInUseIsNotTouched() async throws {
+        let (package, backup) = try await made(), held = try DocumentLock(package: package.path), names = package.names(package.path)
+        let failure = #expect(throws: PackageFailure.self) { try package.restore(backup) }
+        #expect(failure?.kind == .inUse)
+        #expect(package.names(package.path) == names)
+        withExtendedLifetime(held) {}
+    }
+
+    @Test func aDamagedBackupIsRefusedAndNothingIsChanged() async throws {
+        let (package, backup) = try await made(), names = package.names(package.path)
+        try package.spoil("\(backup)/StoreContent/persistentStore")
+        let failure = #expect(throws: PackageFailure.self) { try package.restore(backup) }
+        #expect(failure?.kind == .damaged, "\(failure?.message ?? "")")
+        #expect(package.names(package.path).filter { $0 != ".lock" } == names.filter { $0 != ".lock" })
+        #expect(lock(package) == "clean\n")
+        #expect(try await package.numbers() == [1, 2, 3])
+    }
+
+    // The next start has to look at a store whose last holder was killed, whoever has tried to restore something meanwhile.
+    @Test func whatWasRefusedLeavesAnUncleanEndUnclean() async throws {
+        let (package, _) = try await made()
+        do { _ = try DocumentLock(package: package.path) }
+        #expect(throws: PackageFailure.self) { try package.restore("\(package.folder.path)/nowhere") }
+        #expect(try !DocumentLock(package: package.path).wasClean)
+    }
+
+    @Test func aBackupOfANewerVersionIsRefused() async throws {
+        let package = try await TestPackage.with(1), entry = try package.backup(version: "1.3.0").make(at: now)
+        let failure = #expect(throws: PackageFailure.self) { try package.restore(entry.path, version: "1.2.3") }
+        #expect(failure?.kind == .unusable)
+        #expect(failure?.message.contains("was made by cistern 1.3.0, which is newer than this one, 1.2.3") == true)
+    }
+
+    @Test func aFolderWithoutAStoreIsNoBackup() async throws {
+        let (package, _) = try await made()
+        let failure = #expect(throws: PackageFailure.self) { try package.restore(package.folder.path) }
+        #expect(failure?.kind == .unusable)
+    }
+
+    @Test func whatSomebodyHasOpenIsNoBackup() async throws {
+        let (package, _) = try await made(), other = try await TestPackage.with(7), held = try DocumentLock(package: other.path)
+        let failure = #expect(throws: PackageFailure.self) { try package.restore(other.path) }
+        #expect(failure?.kind == .inUse)
+        withExtendedLifetime(held) {}
+    }
+
+    @Test func aCopyMadeByHandIsTakenWithItsLog() async throws {
+        let (package, _) = try await made(), other = try await TestPackage.with(7), document = try other.open()
+        try other.insert([8], into: document)
+        // Copied while nothing is written: what was committed last is in the log.
+        let copy = "\(package.folder.path)/by-hand"
+        try FileManager.default.copyItem(atPath: other.path, toPath: copy)
+        #expect(PackagePlaces.size(of: "\(copy)/StoreContent/persistentStore-wal") ?? 0 > 0)
+        try await document.close()
+        #expect(try package.restore(copy).rows == 2)
+        #expect(try await package.numbers() == [7, 8])
+    }
+
+    @Test func whatIsNotedOfOpenRunsGoesWithTheStoreThatItIsOf() async throws {
+        let (package, backup) = try await made()
+        try "00 1 2 api/people\n.\n".write(toFile: "\(package.path)/.runs", atomically: true, encoding: .utf8)
+        let kept = try #require(try package.restore(backup).kept)
+        #expect(!package.names(package.path).contains(".runs"))
+        #expect(package.names(kept).contains(".runs"))
+    }
+
+    @Test func whereThereIsNoStoreTheBackupIsPut() async throws {
+        let (package, backup) = try await made()
+        try FileManager.default.removeItem(atPath: "\(package.path)/StoreContent")
+        #expect(try package.restore(backup).kept == nil)
+        #expect(try await package.numbers() == [1, 2])
+    }
+
+    // A process that was killed while it copied has changed nothing, and is in nobody's way.
+    @Test func whatAKilledRestoreHasLeftIsDoneAnew() async throws {
+        let (package, backup) = try await made()
+        try FileManager.default.createDirectory(atPath: "\(package.path)/.restoring/StoreContent", withIntermediateDirectories: true)
+        try Data([1, 2, 3]).write(to: URL(fileURLWithPath: "\(package.path)/.restoring/StoreContent/persistentStore"))
+        #expect(try await package.numbers() == [1, 2, 3])
+        _ = try package.restore(backup)
+        #expect(try await package.numbers() == [1, 2])
+        #expect(!package.names(package.path).contains(".restoring"))
+    }
+}

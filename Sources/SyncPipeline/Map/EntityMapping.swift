@@ -325,6 +325,7 @@ package struct ModelMapping: Sendable {
         if !resource.filter.isEmpty { parts.append(resource.filter) }
         if let name = resource.mapKey { parts += ["map_key", name] as [Any?] }
         if resource.format != .json || resource.unpacking != nil { parts += [resource.format, resource.unpacking] as [Any?] }
+        if let columns = resource.columns { parts += ["columns", columns] as [Any?] }
         if resource.deletion.isSaid { parts += ["deletion", resource.deletion.condition] as [Any?] }
         if !resource.also.isEmpty { parts += ["also", resource.also] as [Any?] }
         if let incremental = resource.incremental {

@@ -45,7 +45,8 @@ class Handler(stage.Handler):
             self.json(404, b"{}")
 
     def json(self, status, body, headers=()):
-        self.reply(status, body, [("Content-Type", "application/json; charset=utf-8"), *headers])
+        kind = "application/x-ndjson" if self.path.endswith(".ndjson") else "application/json; charset=utf-8"
+        self.reply(status, body, [("Content-Type", kind), *headers])
 
     def packed(self, file):
         body = file.read_bytes()

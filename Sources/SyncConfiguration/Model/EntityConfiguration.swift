@@ -130,6 +130,16 @@ public struct RelationshipConfiguration: Sendable, Hashable {
         case keys
     }
 
+    /// What the targets of a record are to those that were there.
+    public enum Mode: String, Sendable, Hashable, CaseIterable {
+        /// They are all that there are.
+        case replace
+        /// They are there besides the others, in an order before them.
+        case merge
+        /// They are there besides the others; those that are new come last.
+        case append
+    }
+
     /// Its key under `[entity.X.relationships]`.
     public var name: String
     /// The target entity; it exists in the model.
@@ -148,6 +158,11 @@ public struct RelationshipConfiguration: Sendable, Hashable {
     public var onDelete = DeleteRule.nullify
     /// `match`, default `auto`. `keys` needs `many = true`, `key` forbids it.
     public var match = Match.auto
+    /// `mode`, default `replace`. Another needs `many = true`, and `append` an order besides.
+    public var mode = Mode.replace
+    /// `partial_if`: where a record says that it names only some of the targets, with anything but null and false: then none of the others is taken away.
+    /// `nil`: nowhere. Only with `many`, and with `mode = "replace"`.
+    public var partialPath: JSONPath?
 
     /// To one, matched by name, without an inverse; `nullify` on delete.
     public init(name: String, destination: String) {

@@ -1,3 +1,5 @@
+public import JSONPaths
+
 /// `format`: how a response holds its records.
 public enum ContentFormat: Sendable, Hashable {
     /// `json`: a JSON document; the default.
@@ -59,6 +61,18 @@ public struct CSVFormat: Sendable, Hashable {
     public init() {}
 }
 
+/// `columns`: what names the values of records that are lists of them.
+public enum ColumnNames: Sendable, Hashable {
+    /// A list: these names, in this order.
+    case fixed([String])
+    /// `header`: the first of the records.
+    case header
+    /// A path to a list of names. Behind a wildcard it leads to the name in each of the list's elements, as in `$.fields[*].name`.
+    case path(JSONPath)
+    /// `members`: where the records are to be, an object has a list for each column, under its name.
+    case members
+}
+
 /// `unpack`: the file that a body is, besides what HTTP makes of it for its way.
 public enum Unpacking: Sendable, Hashable {
     /// A gzip file, of any number of members.
@@ -73,4 +87,9 @@ public enum Unpacking: Sendable, Hashable {
         case .zip: ["application/zip", "application/x-zip-compressed"]
         }
     }
+}
+
+extension ResourceConfiguration {
+    /// Whether a response is its records, and nothing is around them.
+    package var isRecordsOnly: Bool { !format.isDocument || columns == .members && (records ?? .root) == .root }
 }

@@ -45,6 +45,8 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var mapKey: String?
     /// `format`, default `json`: how a response holds its records.
     public var format = ContentFormat.json
+    /// `columns`: what names the values of records that are lists of them; `nil`: records are objects.
+    public var columns: ColumnNames?
     /// `unpack`, default `none`: the file that a body is; `nil`: it holds the records as it is.
     public var unpacking: Unpacking?
     /// `also`: the lists of other objects that its pages mention, in the order in which they are read.

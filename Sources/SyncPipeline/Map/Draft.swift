@@ -31,6 +31,8 @@ final class Draft {
     var members: [Int: [Draft]] = [:]
     /// Those of them with a member that cannot be identified: no members are removed from them.
     var openLists: Set<Int> = []
+    /// Those of them that name members besides those that there are, and not all: none is removed from them either.
+    var additions: Set<Int> = []
 
     // Found or assigned when the batch is resolved.
     var id: NSManagedObjectID?
@@ -90,18 +92,41 @@ final class Draft {
         later.present.forEach { row.update($0, to: later.row[$0]) }
         present.formUnion(later.present)
         targets.merge(later.targets) { _, new in new }
-        members.merge(later.members) { _, new in new }
+        for (index, list) in later.members { absorb(list, index, isAddition: later.additions.contains(index)) }
         openLists.formUnion(later.openLists)
         if later.knowledge == .record { hash = later.hash }
         knowledge = max(knowledge, later.knowledge)
     }
+
+    /// A list that says all of its members takes the place of what was said before; one that adds some is added.
+    private func absorb(_ list: [Draft], _ index: Int, isAddition: Bool) {
+        guard isAddition else {
+            members[index] = list
+            additions.remove(index)
+            return
+        }
+        guard let known = members[index] else {
+            members[index] = list
+            additions.insert(index)
+            return
+        }
+        members[index] = mapping.relationships[index].mode == .append ? known + list : list + known
+    }
+
+    /// Whether members stay in a list that the page does not name there.
+    ///
+    /// - Parameter index: of the relationship.
+    func keepsOthers(_ index: Int) -> Bool { openLists.contains(index) || additions.contains(index) }
 
     /// Whether both say something of a value, a to-one or a to-many, and not the same.
     private func differs(from later: Draft) -> Bool {
         func names(_ members: [Draft]) -> Set<Name> { Set(members.map(\.name)) }
         return row.differs(from: later.row, inBoth: present, later.present)
             || later.targets.contains { slot, target in targets[slot].map { $0?.name != target?.name } == true }
-            || later.members.contains { index, list in members[index].map { names($0) != names(list) } == true }
+            || later.members.contains { index, list in
+                // Of what adds to a list both are true.
+                !additions.contains(index) && !later.additions.contains(index) && members[index].map { names($0) != names(list) } == true
+            }
     }
 
     struct Name: Hashable {

@@ -46,6 +46,15 @@ final class EntityMapping: @unchecked Sendable {
         let isLeaf: Bool
         /// Whether the other side's records say who is related, too.
         let isReadFromBothSides: Bool
+        /// What the members of a record are to those that were there.
+        let mode: RelationshipConfiguration.Mode
+        /// Where a record says that it names only some of the members; nil: nowhere.
+        let partial: Int?
+
+        /// Whether a record adds members and takes none away.
+        func addsOnly(_ record: JSONRecord) -> Bool {
+            mode != .replace || partial.map { DeletionCondition.Test.holds.isMet(by: record[$0], areTexts: false) } == true
+        }
 
         /// Whether the record may hold the objects themselves, and not just name them.
         var mayHold: Bool { match == .auto || match == .embedded }
@@ -173,8 +182,10 @@ final class EntityMapping: @unchecked Sendable {
                     field: fields.count, place: place, destination: relationship.destination, match: relationship.match,
                     path: paths.first?.description ?? "$", inverseSlot: inverseSlot, isOrdered: isOrdered,
                     isOneToOne: isOneToOne, isLeaf: others.isEmpty,
-                    isReadFromBothSides: inverse.map { inverse in others.contains { $0.name == inverse.name } } ?? false))
+                    isReadFromBothSides: inverse.map { inverse in others.contains { $0.name == inverse.name } } ?? false,
+                    mode: relationship.mode, partial: relationship.partialPath.map { _ in fields.count + 1 }))
             fields.append(JSONField(relationship.name, paths: paths, capture: .record(destination.plan)))
+            if let path = relationship.partialPath { fields.append(JSONField("\(relationship.name) is partial", path: path)) }
         }
         if let deletion, deletion.isSaid {
             deletionSign = DeletionSign(field: deletion.condition == nil ? nil : fields.count, test: deletion.test, areTexts: areTexts)
@@ -314,6 +325,7 @@ package struct ModelMapping: Sendable {
         if !resource.filter.isEmpty { parts.append(resource.filter) }
         if let name = resource.mapKey { parts += ["map_key", name] as [Any?] }
         if resource.format != .json || resource.unpacking != nil { parts += [resource.format, resource.unpacking] as [Any?] }
+        if let columns = resource.columns { parts += ["columns", columns] as [Any?] }
         if resource.deletion.isSaid { parts += ["deletion", resource.deletion.condition] as [Any?] }
         if !resource.also.isEmpty { parts += ["also", resource.also] as [Any?] }
         if let incremental = resource.incremental {

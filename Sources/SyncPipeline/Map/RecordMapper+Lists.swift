@@ -16,7 +16,7 @@ extension RecordMapper {
                 guard case .toMany(let number) = owner.mapping.relationships[index].place else { continue }
                 let wanted = Set(members.compactMap(\.id))
                 let before = try context.members(of: RelationshipKey(owner: id, toMany: number))
-                let dropped = owner.openLists.contains(index) ? [] : before.filter { !wanted.contains($0) }
+                let dropped = owner.keepsOthers(index) ? [] : before.filter { !wanted.contains($0) }
                 if !dropped.isEmpty { owner.hasOtherMembers = true }
                 for (id, row) in try context.currentRows(dropped) { drop(id, row, from: slot) }
             }
@@ -48,7 +48,8 @@ extension RecordMapper {
                 let key = RelationshipKey(owner: id, toMany: number)
                 let before = owner.stored == nil ? [] : try context.members(of: key)
                 var listed: Set<NSManagedObjectID> = []
-                let named = members.compactMap(\.id) + (owner.openLists.contains(index) ? before : [])
+                let said = members.compactMap(\.id), others = owner.keepsOthers(index) ? before : []
+                let named = field.mode == .append ? others + said : said + others
                 let ids = named.filter { listed.insert($0).inserted }
                 if field.isOrdered ? ids != before : listed != Set(before) { owner.hasOtherMembers = true }
                 context.setMembers(of: key, from: before, to: ids)

@@ -14,6 +14,7 @@ extension RecordMapper {
             var token: JSONRawValue?
             if case .double = cell { token = record.rawValue(of: field.field) }
             try read(cell, token: token, field, index: index, of: draft)
+            if draft.members[index] != nil, field.addsOnly(record) { draft.additions.insert(index) }
         }
         return draft
     }

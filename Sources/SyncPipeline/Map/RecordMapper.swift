@@ -258,7 +258,11 @@ final class RecordMapper {
             for record in packer.drafts() {
                 let draft = record.draft, place = draft.place
                 for (slot, object) in record.targets { draft.targets[slot] = .some(try object.map { try gather(Draft($0)) }) }
-                for (index, objects) in record.lists { draft.members[index] = try objects.map { try gather(Draft($0)) } }
+                for (index, objects) in record.lists {
+                    draft.members[index] = try objects.map { try gather(Draft($0)) }
+                    // One that says of itself that it is a part was not packed.
+                    if draft.mapping.relationships[index].mode != .replace { draft.additions.insert(index) }
+                }
                 try gather(draft).place = place
             }
         }

@@ -147,7 +147,8 @@ final class RecordPacker {
     /// - Returns: false if something in the list is unusual.
     private func list(_ record: JSONRecord, _ index: Int) -> Bool {
         let field = mapping.relationships[index], cell = record[field.field]
-        guard case .toMany(let toMany) = field.place else { return false }
+        // What is only a part means something else where there is a row already.
+        guard case .toMany(let toMany) = field.place, field.mode != .replace || !field.addsOnly(record) else { return false }
         func add(_ cell: JSONCell, _ token: JSONRawValue?) throws(Unlisted) {
             if cell.isNil { return }
             guard let number = number(of: cell, token, index) else { throw Unlisted() }

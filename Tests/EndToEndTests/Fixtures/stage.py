@@ -38,7 +38,8 @@ class Handler(BaseHTTPRequestHandler):
             sent.append(("ETag", etag))
             if self.headers.get("If-None-Match") == etag:
                 status, body = 304, b""
-        if status == 200 and len(body) > 1000 and "gzip" in self.headers.get("Accept-Encoding", ""):
+        isCoded = any(name == "Content-Encoding" for name, _ in sent)
+        if status == 200 and not isCoded and len(body) > 1000 and "gzip" in self.headers.get("Accept-Encoding", ""):
             body = gzip.compress(body, 1, mtime=0)
             sent.append(("Content-Encoding", "gzip"))
         self.send_response(status)

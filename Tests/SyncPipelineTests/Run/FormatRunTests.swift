@@ -72,6 +72,9 @@ import Testing
             return "{\"id\": \(id), \"name\": \"\(name)\"\(more)}"
         }
 
+        /// A list of its values.
+        var values: String { "[\(id), \"\(name)\", \(age.map { "\($0)" } ?? "null")]" }
+
         func row(_ delimiter: String, quote: String = "") -> String {
             let cells = ["\(id)", quote + name + quote, age.map { "\($0)" } ?? ""]
             return cells.joined(separator: delimiter) + "\r\n"
@@ -100,6 +103,21 @@ import Testing
         },
         Writing(testDescription: "ndjson.gz", lines: ndjson + "\nunpack = \"gzip\"") { people in
             people.flatMap { Fixture.gzip(bytes([$0.json, "\n"])) }
+        },
+        Writing(testDescription: "lists of values in lines, behind their names", lines: ndjson + "\ncolumns = \"header\"") { people in
+            bytes(["[\"id\", \"name\", \"age\"]\n"] + people.map { $0.values + "\n" })
+        },
+        Writing(
+            testDescription: "lists of values, whose names stand behind them",
+            lines: "unpack = \"gzip\"\nrecords = \"$.rows\"\ncolumns = \"$.fields[*].name\""
+        ) { people in
+            let names = ["id", "name", "age"].map { "{\"name\": \"\($0)\"}" }.joined(separator: ", ")
+            return Fixture.gzip(bytes(["{\"rows\": [", people.map(\.values).joined(separator: ", "), "], \"fields\": [\(names)]}"]))
+        },
+        Writing(testDescription: "columns", lines: "unpack = \"gzip\"\nrecords = \"$.people\"\ncolumns = \"members\"") { people in
+            let ids = people.map { "\($0.id)" }, names = people.map { "\"\($0.name)\"" }, ages = people.map { $0.age.map { "\($0)" } ?? "null" }
+            let columns = [("id", ids), ("name", names), ("age", ages)].map { "\"\($0.0)\": [\($0.1.joined(separator: ", "))]" }
+            return Fixture.gzip(bytes(["{\"people\": {", columns.joined(separator: ", "), ", \"unit\": \"a\"}}"]))
         },
         Writing(testDescription: "csv.zip", lines: csv + "\nunpack = \"zip\"\nzip_entry = \"*.csv\"") { people in
             ZipBuilder.zip(("readme", [1]), ("people.csv", bytes(["id,name,age\n"] + people.map { $0.row(",") })))

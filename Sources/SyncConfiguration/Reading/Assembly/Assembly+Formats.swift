@@ -21,6 +21,8 @@ extension Assembly {
             case .jsonSequence: .jsonSequence
             case .csv: .csv(csv.value)
             }
+        resource.columns = values.columns
+        if let columns = values.columns { check(columns, of: values, complain) }
         resource.unpacking =
             switch values.packing {
             case .none: nil
@@ -46,6 +48,31 @@ extension Assembly {
             }
         }
         return values.format == .csv ? settings(of: csv.value, csv.origins, path: own.subject.keyPath, prefix: "csv.") : []
+    }
+
+    /// Complains of columns that nothing could name, and of what has no place beside them.
+    private func check(_ columns: ColumnNames, of values: ResourceTable, _ complain: (String, String, String) -> Void) {
+        let path = values.records ?? .root, isDocument = values.format == .json
+        let isLookedInto = values.conditions.contains { if case .path = $0.subject { true } else { false } }
+        if values.format == .csv {
+            return complain("columns", "the cells of a table are named by its header, or by csv.columns", "remove columns, or write csv.columns")
+        }
+        if path.hasWildcard {
+            return complain("columns", "records = \"\(path)\" leads to several lists, and columns are those of one", "write a path without wildcards")
+        }
+        switch columns {
+        case .path where !isDocument, .members where !isDocument:
+            complain(
+                "columns", "with format = \"\(values.format.rawValue)\" a response is its records, and nothing around them could name columns",
+                "write columns = \"header\" if the first record does, or a list of names")
+        case .path where path.segments.isEmpty:
+            complain("columns", "all of the answer is records, and nothing around them could name columns", "write records = \"$.…\", where they are")
+        case .members where path.segments.isEmpty && isLookedInto:
+            complain(
+                "columns", "all of the answer becomes records, and no condition could look into it",
+                "write conditions without path, or remove columns")
+        case .fixed, .header, .path, .members: break
+        }
     }
 
     private func check(_ csv: CSVFormat, _ origins: [String: DocumentNode.Place], _ layers: [Layer]) {
@@ -84,12 +111,12 @@ extension Assembly {
     /// - Parameter layer: the table `pages`.
     func checkPages(of resource: ResourceConfiguration, _ format: ResourceTable.Format, _ layer: Layer) {
         // Of a query it has been said that its answer is JSON.
-        guard !resource.format.isDocument, !resource.isGraphQL else { return }
+        guard resource.isRecordsOnly, !resource.isGraphQL else { return }
         let table = layer.node?.table, stop = layer.table("stop")
         func complain(_ layer: Layer, _ key: String, _ suggestion: String) {
             complaints.add(
                 at: layer.node?.table?[key]?.place ?? layer.node?.place, layer.subject, key: key,
-                "with format = \"\(format.rawValue)\" a response is its records, and nothing around them could say it", suggestion)
+                "\(what(resource, format)) a response is its records, and nothing around them could say it", suggestion)
         }
         if case .path? = resource.pagination.kind.tokenOrigin {
             let suggestion =
@@ -102,14 +129,19 @@ extension Assembly {
         for (key, path) in said where path != nil { complain(stop, key, "remove \(key)") }
     }
 
+    /// Why nothing is around records.
+    private func what(_ resource: ResourceConfiguration, _ format: ResourceTable.Format) -> String {
+        resource.format.isDocument ? "with columns = \"members\" and no path to the records" : "with format = \"\(format.rawValue)\""
+    }
+
     /// Complains of a token that a page is to have beside its records, where nothing is beside them.
     ///
     /// - Parameter layer: the table `incremental`.
     func checkToken(of resource: ResourceConfiguration, _ format: ResourceTable.Format, _ layer: Layer) {
-        guard !resource.format.isDocument, !resource.isGraphQL, resource.incremental?.token?.path != nil else { return }
+        guard resource.isRecordsOnly, !resource.isGraphQL, resource.incremental?.token?.path != nil else { return }
         complaints.add(
             at: layer.node?.table?["path"]?.place ?? layer.node?.place, layer.subject, key: "path",
-            "with format = \"\(format.rawValue)\" a response is its records, and nothing around them could say it",
+            "\(what(resource, format)) a response is its records, and nothing around them could say it",
             "write header = \"NAME\" and param if a header has the token, or use another kind")
     }
 }

@@ -166,6 +166,9 @@ extension Assembly {
         relationship.inverse = values.inverse.map { .declared($0) } ?? .none
         relationship.onDelete = values.onDelete
         relationship.match = values.match
+        relationship.mode = values.mode
+        relationship.partialPath = values.partialPath
+        checkMembers(values, layer)
         if values.isOrdered, !values.isToMany {
             complaints.add(
                 at: table["ordered"]?.place, layer.subject, key: "ordered", "only a to-many relationship can be ordered", "write many = true")
@@ -179,6 +182,27 @@ extension Assembly {
                 "did you mean \"keys\"?")
         }
         return relationship
+    }
+
+    /// What is said of members needs a list of them, that is read.
+    private func checkMembers(_ values: RelationshipTable, _ layer: Layer) {
+        let table = layer.node?.table ?? [:]
+        func complain(_ key: String, _ message: String, _ suggestion: String) {
+            complaints.add(at: table[key]?.place, layer.subject, key: key, message, suggestion)
+        }
+        for (key, isSaid) in [("mode", values.mode != .replace), ("partial_if", values.partialPath != nil)] where isSaid {
+            if !values.isToMany {
+                complain(key, "only a to-many relationship has members to keep or to replace", "write many = true, or remove it")
+            } else if !values.isRead {
+                complain(key, "with read = false records say nothing of the members", "remove one of them")
+            }
+        }
+        if values.mode == .append, !values.isOrdered {
+            complain("mode", "members without an order have no end to append to", "write ordered = true, or mode = \"merge\"")
+        }
+        if values.mode != .replace, values.partialPath != nil {
+            complain("partial_if", "with mode = \"\(values.mode.rawValue)\" no member is taken away in any case", "remove one of them")
+        }
     }
 
     private mutating func addDroppedEntities(_ model: ModelConfiguration) {
@@ -272,7 +296,8 @@ extension RelationshipConfiguration {
         if case .declared(let name) = inverse { entries.append("inverse = \(tomlQuoted(name))") }
         entries.append("on_delete = \"\(onDelete.rawValue)\"")
         entries.append("match = \"\(match.rawValue)\"")
-        entries.append("mode = \"replace\"")
+        entries.append("mode = \"\(mode.rawValue)\"")
+        if let partialPath { entries.append("partial_if = \(tomlQuoted(partialPath.description))") }
         entries.append("unresolved = \"stub\"")
         return "{ \(entries.joined(separator: ", ")) }"
     }

@@ -66,7 +66,7 @@ extension Assembly {
     private static let inheritedKeys: Set<String> = [
         "records", "params", "headers", "secret_params", "secret_headers", "secret_fields", "success", "empty_statuses", "rate_limited_if",
         "retry_if", "ignore_if", "fail_if", "filter", "set", "method", "json", "form", "query", "query_file", "variables", "idempotent",
-        "format", "unpack", "zip_entry",
+        "format", "columns", "unpack", "zip_entry",
     ]
 
     /// One resource. The layers are the defaults, the source and, in the long form, the resource.

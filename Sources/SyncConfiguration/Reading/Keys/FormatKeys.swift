@@ -1,3 +1,5 @@
+import JSONPaths
+
 extension ResourceTable {
     /// `format` as it stands in the files.
     enum Format: String, CaseIterable {
@@ -22,6 +24,46 @@ extension CSVFormat: ConfigurationTable {
             Key("columns", columns.optional(), \.columns),
             Key("empty", .choice(EmptyCell.self), \.empty),
         ]
+    }
+}
+
+extension Codec where Value == ColumnNames {
+    /// A list of names, a path to one, or a word.
+    static var columnNames: Codec {
+        let one = Codec<String>.text("the name of a column", maxLength: 1024)
+        let names = Codec<[String]>.list(of: one, expected: "a list of columns, as in [\"id\", \"name\"]", isEmptyAllowed: false)
+        let path = Codec<JSONPath>.recordsPath
+        let expected = "\(names.expected), a path to one, \"header\" or \"members\""
+        return Codec(expected: expected, wrong: ["1", "true", "\"\"", "\"columns\"", "[]", "[1]", "\"$.a[*].b[*]\""]) { node in
+            switch node.string {
+            case nil:
+                guard node.array != nil else { return mismatch(node, expected) }
+                switch names.read(node) {
+                case .value(let list): return .value(.fixed(list))
+                case .wrong(let message, let suggestion): return .wrong(message, suggestion)
+                case .later(let what): return .later(what)
+                }
+            case "header": return .value(.header)
+            case "members": return .value(.members)
+            case let text? where !text.hasPrefix("$") && !text.hasPrefix("/"):
+                return mismatch(node, expected, suggestion(for: text, among: ["header", "members"], kind: "known words"))
+            default:
+                switch path.read(node) {
+                case .value(let path) where path.segments.filter({ $0 == .each }).count > 1:
+                    return .wrong("\(path) leads to more than one list", "write a path with one wildcard, as in \"$.fields[*].name\"")
+                case .value(let path): return .value(.path(path))
+                case .wrong(let message, let suggestion): return .wrong(message, suggestion)
+                case .later(let what): return .later(what)
+                }
+            }
+        } toml: {
+            switch $0 {
+            case .fixed(let list): names.toml(list)
+            case .header: "\"header\""
+            case .path(let columns): path.toml(columns)
+            case .members: "\"members\""
+            }
+        }
     }
 }
 

@@ -106,13 +106,10 @@ struct RelationshipTable: ConfigurationTable {
     var inverse: String?
     var onDelete = RelationshipConfiguration.DeleteRule.nullify
     var match = RelationshipConfiguration.Match.auto
+    var mode = RelationshipConfiguration.Mode.replace
+    var partialPath: JSONPath?
     var renamedFrom: String?
     var isDropped = false
-
-    private enum Mode: String, CaseIterable {
-        /// The targets are exactly those of the record.
-        case replace
-    }
 
     /// A key that no row has yet.
     private enum Unresolved: String, CaseIterable {
@@ -130,9 +127,10 @@ struct RelationshipTable: ConfigurationTable {
             Key("inverse", Codec<String>.text("the name of a relationship of the target", maxLength: 128).optional(), \.inverse),
             Key("on_delete", .choice(RelationshipConfiguration.DeleteRule.self), \.onDelete),
             Key("match", .choice(RelationshipConfiguration.Match.self), \.match),
+            Key("mode", .choice(RelationshipConfiguration.Mode.self), \.mode),
+            Key("partial_if", Codec<JSONPath>.jsonPath.optional(), \.partialPath),
             Key("renamed_from", .formerName("a relationship"), \.renamedFrom),
             Key("drop", .bool, \.isDropped),
-            Key("mode", .choice(Mode.self, later: ["merge", "append"]), always: .replace),
             Key("unresolved", .choice(Unresolved.self, later: ["defer", "null", "fail"]), always: .stub),
         ]
     }

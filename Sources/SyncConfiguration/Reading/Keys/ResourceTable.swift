@@ -12,6 +12,7 @@ struct ResourceTable: ConfigurationTable {
     var records: JSONPath?
     var mapKey: String?
     var format = Format.json
+    var columns: ColumnNames?
     var packing = Packing.none
     var zipEntry: String?
     var parameters: [QueryParameter] = []
@@ -74,6 +75,7 @@ struct ResourceTable: ConfigurationTable {
             Key("variables", Codec<BodyValue>.variables.optional(), \.variables) { $1.variables = overlaid($1.variables, with: $0) },
             Key("idempotent", .bool, \.isIdempotent),
             Key("format", .choice(Format.self), \.format),
+            Key("columns", Codec<ColumnNames>.columnNames.optional(), \.columns),
             Key("unpack", .choice(Packing.self), \.packing),
             Key("zip_entry", Codec<String>.text("the name of a file in a zip file, such as \"*.csv\"", maxLength: 1024).optional(), \.zipEntry),
         ]

@@ -208,8 +208,8 @@ final class CSVRows: RecordFormat {
 
     // MARK: JSON
 
-    /// Nil if the column has no name.
-    private static func key(of name: [UInt8]) -> [UInt8]? {
+    /// What stands before a value. Nil if the column has no name.
+    static func key(of name: [UInt8]) -> [UInt8]? {
         if name.isEmpty { return nil }
         var key: [UInt8] = []
         append(name[...], to: &key)

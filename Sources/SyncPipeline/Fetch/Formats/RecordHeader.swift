@@ -3,8 +3,8 @@ import JSONReader
 /// The row of a page that names its columns.
 struct RecordHeader: Sendable {
     let names: [String]
-    /// Where it stands, counted from 1.
-    let line: Int
+    /// Where it stands, counted from 1; nil: in no line of its own.
+    let line: Int?
 
     /// More than anybody shows.
     private static let longestText = 8192

@@ -1,12 +1,14 @@
 import JSONReader
 
-/// In which line each record of a page begins.
+/// In which line each record of a page begins, or which one it is.
 struct RecordLines: Sendable {
     /// What is counted.
     enum Unit: String, Sendable, Hashable {
         case line
         /// The texts of a sequence, which may have any number of lines.
         case text
+        /// The elements of the page's list, where it is a document.
+        case record
     }
 
     let unit: Unit

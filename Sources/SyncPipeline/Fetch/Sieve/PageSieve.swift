@@ -23,7 +23,8 @@ struct PageSieve {
     ///   - arrival: hears of the records that have to be read.
     init(_ plan: SievePlan, known: Manifest?, place: SpoolPlace, arrival: (any PageArrival)? = nil) {
         cutter = RecordCutter(records: plan.records, envelope: plan.envelope.plan, limits: plan.limits, keepsWhole: plan.keepsWhole)
-        transcoder = RecordTranscoder(plan.format, maxRatio: plan.maxRatio)
+        transcoder = RecordTranscoder(
+            plan.format, columns: plan.columns, records: plan.records, limits: plan.limits, maxRatio: plan.maxRatio)
         records = PageRecords(known, in: place.recordSpill)
         // Nothing is cut, and so nothing would be left out.
         if plan.keepsWhole { records.forgoComparison() }

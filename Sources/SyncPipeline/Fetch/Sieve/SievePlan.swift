@@ -14,6 +14,8 @@ struct SievePlan: Sendable {
     let limits: JSONReaderLimits
     /// How the records are written.
     let format: ContentFormat
+    /// What names the values of records that are lists; nil: records are objects.
+    let columns: ColumnNames?
     /// How much more they may be as JSON.
     let maxRatio: Int
 
@@ -26,6 +28,7 @@ struct SievePlan: Sendable {
         lastRecord = resource.pagination.kind.lastRecordPath.map { JSONFieldPlan([JSONField("\($0)", path: $0)]) }
         limits = JSONReaderLimits(resource.limits)
         format = resource.format
+        columns = resource.columns
         maxRatio = resource.http.maxRatio
     }
 }

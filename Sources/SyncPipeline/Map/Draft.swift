@@ -96,6 +96,13 @@ final class Draft {
         knowledge = max(knowledge, later.knowledge)
     }
 
+    /// Says no more of the object than that something names it.
+    func becomeName() {
+        knowledge = .stub
+        present = SlotSet(mapping.layout.constraints[0].slots)
+        (targets, members, openLists) = ([:], [:], [])
+    }
+
     /// Whether both say something of a value, a to-one or a to-many, and not the same.
     private func differs(from later: Draft) -> Bool {
         func names(_ members: [Draft]) -> Set<Name> { Set(members.map(\.name)) }

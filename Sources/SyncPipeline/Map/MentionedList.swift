@@ -22,7 +22,9 @@ struct MentionedList: Sendable {
         // What is set of the resource's records is not said of other objects of their entity either, as it is where records hold these.
         var names = Set(mention.entity == resource.entity ? resource.assigned.map(\.name) : [])
         if let name = mention.mapKey { names.insert(name) }
-        let own = EntityMapping(entity.configuration.without(names), entity: entity.entity, nameOfRecord: mention.mapKey)
+        // Where a record says that its object is gone, another object of the entity says it as well.
+        let deletion = mention.entity == resource.entity && resource.deletion.condition != nil ? resource.deletion : nil
+        let own = EntityMapping(entity.configuration.without(names), entity: entity.entity, nameOfRecord: mention.mapKey, deletion: deletion)
         own.connect(entities)
         var constants = RecordConstants()
         if let name = mention.mapKey, let slot = own.layout.slot(of: name), let attribute = own.configuration.attribute(named: name) {

@@ -1,4 +1,6 @@
+import Foundation
 import JSONReader
+import OpenCoreData
 
 /// Objects that a page mentions beside its records.
 extension RecordMapper {
@@ -11,6 +13,8 @@ extension RecordMapper {
             report(inside: record, ConversionProblem(path: "$", message: "\(problem)"))
             return
         }
+        // Not the page is asked what goes, and what says that it is gone need not be made.
+        if list.entity.deletionSign?.isMet(by: record) == true { return }
         do {
             // Of one of the page's own records the record says what it is, wherever both stand.
             let key = try list.entity.key(of: record, constants: list.constants)
@@ -20,5 +24,14 @@ extension RecordMapper {
             report(inside: record, problem)
         }
         if order.count >= batchSize { try flush() }
+    }
+    /// A mention shows that an object was there when it was mentioned. What said since that the object is gone, be it a record or a status, is not said
+    /// again: a tombstone that was made for it stays one, and comes back with a record of its own. What was only missing from a list may be there.
+    func leaveBuried(_ draft: Draft) throws {
+        guard draft.knowledge == .embedded, let id = draft.id, let row = draft.stored else { return }
+        guard let time = Date(row[draft.mapping.bookkeeping.deletedAt]) else { return }
+        let name = draft.mapping.name, said = try buried[name] ?? RunState.saidGone(of: name, in: context)
+        buried[name] = said
+        if said[MissingKeys.second(time)]?.contains(id.key) == true { draft.becomeName() }
     }
 }

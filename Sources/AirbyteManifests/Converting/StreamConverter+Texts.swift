@@ -144,6 +144,7 @@ extension StreamConverter {
             }
             return .text(try template(term))
         case .moment(let moment):
+            if moment.format == "%s_as_float" { throw Unsayable("it would be sent as a number, and what stands for it is a text") }
             return .text(try template(term))
         case .secret: throw Unsayable("a secret in a body cannot be said there")
         case .span: throw Unsayable("a length of time cannot be part of a body")

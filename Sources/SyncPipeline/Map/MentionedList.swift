@@ -12,7 +12,7 @@ struct MentionedList: Sendable {
     let plan: JSONFieldPlan
     /// What an object is told by where it stands.
     let constants: RecordConstants
-    private let condition: MentionCondition?
+    private let condition: RecordCondition?
     private let conditionField: Int
 
     /// - Parameters:
@@ -39,25 +39,13 @@ struct MentionedList: Sendable {
         self.constants = constants
     }
 
-    /// Whether an object is meant. One of which that cannot be told is: then it is said what is wrong with it.
-    func means(_ record: JSONRecord) -> Bool {
+    /// Whether an object is meant. One that is no good is: then it is said what is wrong with it.
+    ///
+    /// - Parameter now: in seconds since 2001.
+    /// - Throws: where that cannot be told.
+    func means(_ record: JSONRecord, at now: Double) throws(ConversionProblem) -> Bool {
         guard let condition, record.problem == nil else { return true }
-        let said = record[conditionField]
-        return condition.values.contains { $0.isSaid(by: said) }
-    }
-}
-
-extension MentionCondition.Value {
-    fileprivate func isSaid(by cell: JSONCell) -> Bool {
-        switch (self, cell) {
-        case (.text(let wanted), .string(let text)): text == wanted
-        case (.integer(let wanted), .int64(let number)): number == wanted
-        case (.integer(let wanted), .double(let number)): number == Double(wanted)
-        case (.number(let wanted), .int64(let number)): Double(number) == wanted
-        case (.number(let wanted), .double(let number)): number == wanted
-        case (.boolean(let wanted), .bool(let flag)): flag == wanted
-        default: false
-        }
+        return try condition.holds(record[conditionField], now, named: "also.where")
     }
 }
 

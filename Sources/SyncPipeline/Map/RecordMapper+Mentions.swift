@@ -6,9 +6,12 @@ import OpenCoreData
 extension RecordMapper {
     /// Takes one of them, as if a record held it: its row becomes what is said of it, whoever else says something of it, and the page does not vouch for
     /// it. A bad one is set aside by itself.
-    func mention(_ record: JSONRecord, in list: MentionedList) throws {
+    ///
+    /// - Parameter doubt: why it cannot be told whether it is meant; nil: it is.
+    func mention(_ record: JSONRecord, in list: MentionedList, _ doubt: ConversionProblem? = nil) throws {
         (place, self.list) = (record.index, list.path)
         defer { self.list = nil }
+        if let doubt { return report(inside: record, doubt) }
         if let problem = record.problem {
             report(inside: record, ConversionProblem(path: "$", message: "\(problem)"))
             return

@@ -71,7 +71,6 @@ import Testing
         table(PartitionTable.self, "source.items.for_each", itemSource + "[source.for_each]\n"),
         table(CSVFormat.self, "source.items.csv", itemSource + "format = \"csv\"\n[source.csv]\n"),
         table(MentionTable.self, "source.items.also.1", itemSource + "[[source.also]]\n"),
-        table(MentionConditionTable.self, "source.items.also.1.where", itemSource + "[[source.also]]\n[source.also.where]\n"),
         table(IncrementalTable.self, "source.items.incremental", itemSource + "[source.incremental]\n"),
         table(EntityTable.self, "entity.Thing", "[entity.Thing]\n"),
         table(AttributeTable.self, "entity.Thing.attributes.id", "[entity.Thing.attributes.id]\n"),

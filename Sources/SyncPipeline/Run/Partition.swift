@@ -96,8 +96,8 @@ struct Partition: Sendable {
     /// - Throws: as `text(_:)` does.
     fileprivate func bodyValue(_ template: Template) throws -> BodyValue {
         guard let only = template.only else { return .text(try template.filled { try text($0) }) }
-        let text = try text(only)
-        return value(only)?.json(text, in: only.form) ?? .text(text)
+        let written = try text(only)
+        return value(only)?.json(written, in: only.form) ?? .text(written)
     }
 
     private func value(_ reference: Template.Reference) -> Value? {

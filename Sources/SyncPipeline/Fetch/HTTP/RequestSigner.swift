@@ -41,8 +41,8 @@ struct RequestSigner: Sendable {
         let code = MessageCode.text(of: MessageCode.code(of: message, key: key, signature.algorithm), signature.encoding)
         switch signature.carrier {
         case .header(let name, let value):
-            let text = text(value, of: request, timestamp: timestamp, nonce: nonce, code: code)
-            request.headers.replaceOrAdd(name: name, value: text.revealed())
+            let said = text(value, of: request, timestamp: timestamp, nonce: nonce, code: code)
+            request.headers.replaceOrAdd(name: name, value: said.revealed())
         case .query(let name): request.address = request.address.setting([(name, code)])
         }
     }

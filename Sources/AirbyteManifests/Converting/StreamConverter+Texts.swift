@@ -136,7 +136,7 @@ extension StreamConverter {
         case .list, .mapping: return try plainJSON(term)
         case .reference(let reference):
             let text = try template(term)
-            if isNumber(reference) { throw Unsayable("it would be sent as a number, and a template is sent as a text") }
+            if isNumber(reference), !becomesNumber(text) { throw Unsayable("it would be sent as a number, and what stands for it is a text") }
             return .text(text)
         case .pieces(let pieces):
             if case .text(let start)? = pieces.first, let first = start.first(where: { !$0.isWhitespace }), "[{('\"".contains(first) {
@@ -144,7 +144,7 @@ extension StreamConverter {
             }
             return .text(try template(term))
         case .moment(let moment):
-            if moment.format == "%s" || moment.format == "%ms" { throw Unsayable("it would be sent as a number, and a template is sent as a text") }
+            if moment.format == "%s_as_float" { throw Unsayable("it would be sent as a number, and what stands for it is a text") }
             return .text(try template(term))
         case .secret: throw Unsayable("a secret in a body cannot be said there")
         case .span: throw Unsayable("a length of time cannot be part of a body")
@@ -162,6 +162,16 @@ extension StreamConverter {
             for (name, value) in members.sorted(by: { $0.key < $1.key }) { table[name] = try plainJSON(value) }
             return .table(table)
         default: return try json(term)
+        }
+    }
+
+    /// Whether a template that is all of a value in JSON is sent as a number.
+    private func becomesNumber(_ text: String) -> Bool {
+        guard let only = Template(text).only, ["since", "until"].contains(only.alias) else { return false }
+        return switch only.form {
+        case nil: DateFormat(increment?.requestFormat ?? "")?.isNumber == true
+        case .date(let format)?: format.isNumber
+        case .segment?, .piece?, .text?: false
         }
     }
 

@@ -63,7 +63,7 @@ package struct TestRecorder: Sendable {
         case .oauth2, .session:
             throw Refusal(
                 description: "\(resource.scope) fetches a token, and the answer is a secret, which belongs into no file; write its test by hand")
-        case .jwt:
+        case .jwt, .hmac:
             throw Refusal(
                 description: "\(resource.scope) signs its requests with a key, for which nothing can stand in a test; write its test by hand")
         case .none, .bearer, .basic, .apiKey: break

@@ -48,39 +48,3 @@ public struct AnswerCondition: Sendable, Hashable {
     /// listing in its middle, and is never told that a token has ended.
     package static func saysMore(_ status: Int) -> Bool { status >= 500 || [401, 407, 408, 429].contains(status) }
 }
-
-/// What may be asked of a value: of an answer, or of a record. `null` counts as no value.
-public enum ValueTest: Sendable, Hashable {
-    /// `exists`: whether there is a value.
-    case exists(Bool)
-    /// `equals`: it is this one.
-    case equals(ConditionValue)
-    /// `not_equals`: it is another one, or there is none.
-    case notEquals(ConditionValue)
-    /// `in`: it is one of these.
-    case isAmong([ConditionValue])
-    /// `contains`: its text, or the JSON text of an object or a list, has this in it, letter by letter.
-    case contains(String)
-}
-
-/// A value that others are compared with: a text only with texts, a number with numbers, a truth value with truth values. In a header all are texts.
-public enum ConditionValue: Sendable, Hashable, CustomStringConvertible {
-    /// Compared letter by letter.
-    case text(String)
-    /// A whole number.
-    case integer(Int64)
-    /// Any other number; `1.0` is 1.
-    case number(Double)
-    /// True or false.
-    case boolean(Bool)
-
-    /// As a header would say it.
-    public var description: String {
-        switch self {
-        case .text(let text): text
-        case .integer(let value): "\(value)"
-        case .number(let value): "\(value)"
-        case .boolean(let flag): "\(flag)"
-        }
-    }
-}

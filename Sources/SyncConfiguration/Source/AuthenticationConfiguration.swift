@@ -14,6 +14,8 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
     case session(Session)
     /// `kind = "jwt"`: a signed token that is made here (RFC 7519).
     case jwt(JWT)
+    /// `kind = "hmac"`: each request is signed by itself.
+    case hmac(RequestSignature)
 
     /// A token in a header: `Authorization: Bearer …`.
     public struct Bearer: Sendable, Hashable {
@@ -91,19 +93,20 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
         }
     }
 
-    /// The name under which requests carry it, if that is in this part of them.
+    /// The names under which requests carry it, those that are in this part of them.
     package func names(in part: APIKey.Place) -> [String] {
-        let place: APIKey.Place, name: String
-        switch self {
-        case .none: return []
-        case .bearer(let bearer): (place, name) = (.header, bearer.header)
-        case .basic: (place, name) = (.header, "Authorization")
-        case .apiKey(let key): (place, name) = (key.place, key.name)
-        case .oauth2(let oauth2): (place, name) = (.header, oauth2.header)
-        case .session(let session): (place, name) = (session.sendAs.place, session.sendAs.name)
-        case .jwt(let jwt): (place, name) = (jwt.sendAs.place, jwt.sendAs.name)
-        }
-        return place == part ? [name] : []
+        let all: [(place: APIKey.Place, name: String)] =
+            switch self {
+            case .none: []
+            case .bearer(let bearer): [(.header, bearer.header)]
+            case .basic: [(.header, "Authorization")]
+            case .apiKey(let key): [(key.place, key.name)]
+            case .oauth2(let oauth2): [(.header, oauth2.header)]
+            case .session(let session): [(session.sendAs.place, session.sendAs.name)]
+            case .jwt(let jwt): [(jwt.sendAs.place, jwt.sendAs.name)]
+            case .hmac(let signature): signature.names
+            }
+        return all.filter { $0.place == part }.map(\.name)
     }
 
     /// Every secret it refers to.
@@ -117,6 +120,7 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
         case .oauth2(let oauth2): oauth2.secrets
         case .session(let session): session.login.secrets
         case .jwt(let jwt): jwt.webToken.secrets
+        case .hmac(let signature): signature.secrets
         }
     }
 
@@ -125,14 +129,14 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
         switch self {
         case .oauth2(let oauth2): oauth2.tls
         case .session(let session): session.tls
-        case .none, .bearer, .basic, .apiKey, .jwt: nil
+        case .none, .bearer, .basic, .apiKey, .jwt, .hmac: nil
         }
     }
 
     /// Those of the secrets that have several lines, as a key in PEM form has.
     public var keysOfSeveralLines: [SecretReference] {
         switch self {
-        case .none, .bearer, .basic, .apiKey, .session: []
+        case .none, .bearer, .basic, .apiKey, .session, .hmac: []
         case .oauth2(let oauth2): oauth2.assertion?.keysOfSeveralLines ?? []
         case .jwt(let jwt): jwt.webToken.keysOfSeveralLines
         }

@@ -28,8 +28,8 @@ public struct DeletionConfiguration: Sendable, Hashable {
     public var detect = Detection.none
     /// `deletion.path`: where a record says that its object is gone; `nil`: none says it. With `snapshot`, a record may say it as well.
     public var path: JSONPath?
-    /// `deletion.equals`, `deletion.in` and `deletion.exists`: what it says there.
-    public var test = DeletionCondition.Test.holds
+    /// `deletion.equals`, `not_equals`, `in`, `exists` or `contains`: what it says there; `nil`: anything that is neither null nor false. Null exists.
+    public var test: ValueTest?
     /// `deletion.statuses`: which statuses say so; `nil`: 404 and 410 with `gone-status`, else none.
     public var statuses: [Int]?
     /// `deletion.action`, default `tombstone`.
@@ -51,9 +51,14 @@ public struct DeletionConfiguration: Sendable, Hashable {
 
 extension DeletionConfiguration {
     /// What a record says whose object is gone; `nil`: no record says it, or every one does.
-    public var condition: DeletionCondition? {
+    public var condition: RecordCondition? {
         switch detect {
-        case .snapshot, .field: path.map { DeletionCondition($0, test) }
+        case .snapshot, .field:
+            path.map { path in
+                var condition = RecordCondition(path: path)
+                condition.tests = test.map { [$0] } ?? []
+                return condition
+            }
         case .none, .records, .goneStatus: nil
         }
     }

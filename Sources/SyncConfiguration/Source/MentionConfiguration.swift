@@ -11,37 +11,11 @@ public struct MentionConfiguration: Sendable, Hashable {
     /// `map_key`: the attribute that is the name under which an object stands; as of a resource. `nil`: names mean nothing.
     public var mapKey: String?
     /// `where`: which objects of the list are meant; `nil`: all.
-    public var condition: MentionCondition?
+    public var condition: RecordCondition?
 
     /// All objects of a list. Nothing is checked.
     public init(records: JSONPath, entity: String) {
         self.records = records
         self.entity = entity
-    }
-}
-
-/// `where`: what a record has to say to be meant.
-public struct MentionCondition: Sendable, Hashable {
-    /// `path`: where in the record it says it; without wildcards.
-    public var path: JSONPath
-    /// `equals`: what it says there, one of these; at least one.
-    public var values: [Value]
-
-    /// Nothing is checked.
-    public init(path: JSONPath, values: [Value]) {
-        self.path = path
-        self.values = values
-    }
-
-    /// A value that JSON has a word for. Numbers are compared as numbers, whatever their digits, and texts byte by byte.
-    public enum Value: Sendable, Hashable {
-        /// A text, without its escapes.
-        case text(String)
-        /// A number written without fraction and exponent.
-        case integer(Int64)
-        /// Any other number.
-        case number(Double)
-        /// `true` or `false`.
-        case boolean(Bool)
     }
 }

@@ -1,6 +1,7 @@
 import JSONPaths
 
-/// A table of `filter`: what a record is taken for, if everything that the table says holds. Of several tables one suffices.
+/// What a record has to say: a table of `filter`, of which one suffices, `where` in `also`, or what `deletion` asks of a record. Everything that it says
+/// has to hold.
 public struct RecordCondition: Sendable, Hashable {
     /// A bound of time.
     public enum Moment: Sendable, Hashable {
@@ -14,7 +15,7 @@ public struct RecordCondition: Sendable, Hashable {
     public var path: JSONPath
     /// What has to hold of what is there, all of it.
     public var tests: [ValueTest] = []
-    /// `after`: it is a time, then or later; nil: that is not asked.
+    /// `after`: it is a time, then or later; nil: that is not asked, as in `deletion` never.
     public var after: Moment?
     /// `before`: it is a time, and an earlier one; nil: that is not asked.
     public var before: Moment?

@@ -18,11 +18,12 @@ public enum RequestBody: Sendable, Hashable {
         }
     }
 
-    /// The same with texts in place of all of its templates. Rethrows what `text` throws.
-    public func filled(_ text: (Template) throws -> String) rethrows -> RequestBody {
+    /// The same with values in place of all of its templates: texts, numbers or truth values, which in a form are what JSON writes. Rethrows what `value`
+    /// throws.
+    public func filled(_ value: (Template) throws -> BodyValue) rethrows -> RequestBody {
         switch self {
-        case .json(let value): return .json(try value.filled(text))
-        case .form(let fields): return .form(try fields.map { FormField(name: $0.name, value: try text(Template($0.value))) })
+        case .json(let outermost): return .json(try outermost.filled(value))
+        case .form(let fields): return .form(try fields.map { FormField(name: $0.name, value: try value(Template($0.value)).plainText ?? "") })
         }
     }
 
@@ -168,12 +169,12 @@ public indirect enum BodyValue: Sendable, Hashable {
         }
     }
 
-    fileprivate func filled(_ text: (Template) throws -> String) rethrows -> BodyValue {
+    fileprivate func filled(_ value: (Template) throws -> BodyValue) rethrows -> BodyValue {
         switch self {
         case .boolean, .number, .text: return self
-        case .template(let template): return .text(try text(template))
-        case .array(let elements): return .array(try elements.map { try $0.filled(text) })
-        case .object(let members): return .object(try members.map { Member($0.name, try $0.value.filled(text)) })
+        case .template(let template): return try value(template)
+        case .array(let elements): return .array(try elements.map { try $0.filled(value) })
+        case .object(let members): return .object(try members.map { Member($0.name, try $0.value.filled(value)) })
         }
     }
 

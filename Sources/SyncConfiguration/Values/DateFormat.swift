@@ -22,6 +22,14 @@ public enum DateFormat: Sendable, Hashable, CustomStringConvertible {
         "Y", "y", "m", "b", "B", "d", "e", "j", "a", "A", "H", "I", "p", "M", "S", "f", "z", "s", "F", "T", "R", "%",
     ]
 
+    /// Whether a time is written as a number.
+    package var isNumber: Bool {
+        switch self {
+        case .unix, .unixMilliseconds, .unixMicroseconds: true
+        case .rfc3339, .httpDate, .pattern: false
+        }
+    }
+
     /// The format as the configuration writes it.
     public var description: String {
         switch self {

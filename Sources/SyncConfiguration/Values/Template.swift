@@ -31,11 +31,17 @@ public struct Template: Sendable, Hashable, CustomStringConvertible {
         case date(DateFormat)
         /// `split(SEPARATOR,NUMBER)`: of the pieces between separators the one of this number, from 0; from the end, the last being -1.
         case piece(separator: String, number: Int)
+        /// `text`, or `unix:text` and the like: a text also where it is all of a value in JSON, written in a format of times if one is named.
+        case text(DateFormat?)
 
         /// Reads what stands behind a colon; `nil` if that is no form.
         init?(_ text: some StringProtocol) {
             if text == "segment" {
                 self = .segment
+            } else if text == "text" {
+                self = .text(nil)
+            } else if text.hasSuffix(":text"), let format = DateFormat(String(text.dropLast(":text".count))), format.isNumber {
+                self = .text(format)
             } else if text.hasPrefix("split("), text.hasSuffix(")") {
                 let arguments = text.dropFirst("split(".count).dropLast()
                 guard let comma = arguments.lastIndex(of: ","), comma > arguments.startIndex,
@@ -55,6 +61,7 @@ public struct Template: Sendable, Hashable, CustomStringConvertible {
             case .segment: "segment"
             case .date(let format): "\(format)"
             case .piece(let separator, let number): "split(\(separator),\(number))"
+            case .text(let format): format.map { "\($0):text" } ?? "text"
             }
         }
     }

@@ -116,6 +116,11 @@ struct JournalFormatter: Sendable {
             return JournalEntry(
                 "\(scope): there is no token to go on from (incremental.path), and the next run asks for everything: \(reason)", priority: .warning,
                 fields: Self.fields(scope, run, [("CISTERN_ERROR", reason)]))
+        case .identityMismatch(let scope, let run, let reason):
+            guard remarks.insert("\(scope.whole) identity").inserted else { return nil }
+            return JournalEntry(
+                "\(scope): \(reason); the certificate and key before are shown until both are renewed", priority: .warning,
+                fields: Self.fields(scope, run, [("CISTERN_ERROR", reason)]))
         case .saveFailed(let reason, let cause): return saveFailed(reason, cause)
         case .saveRecovered:
             collapser.reset("save")

@@ -5,26 +5,28 @@ import SyncConfiguration
 struct DeletionSign: Sendable {
     /// The field of its plan that says it; nil: every record does.
     let field: Int?
-    /// What is asked of it.
-    let test: DeletionCondition.Test
+    /// What is asked of it; nil: that it is there, and neither null nor false.
+    let test: ValueTest?
     /// Whether all values are texts.
-    var areTexts = false
+    let areTexts: Bool
 
-    func isMet(by record: JSONRecord) -> Bool { field.map { test.isMet(by: record[$0], areTexts: areTexts) } ?? true }
-}
+    init(field: Int?, test: ValueTest? = nil, areTexts: Bool = false) {
+        self.field = field
+        self.test = test
+        self.areTexts = areTexts
+    }
 
-extension DeletionCondition.Test {
-    /// Whether a value is what is asked for.
-    ///
-    /// - Parameter areTexts: it is one of those that are all texts, as the cells of a table: what it says counts. One that is empty is not there.
-    func isMet(by cell: JSONCell, areTexts: Bool) -> Bool {
-        switch self {
-        case .holds:
+    func isMet(by record: JSONRecord) -> Bool { field.map { isMet(by: record[$0]) } ?? true }
+
+    private func isMet(by cell: JSONCell) -> Bool {
+        switch test {
+        // The cells of a table are texts: what one says counts, and one that is empty is not there.
+        case nil:
             if case .bool(false) = cell { return false }
             if areTexts, case .string(let text) = cell, String(text).isNo { return false }
             return !cell.isNil
-        case .exists(let exists): return (areTexts ? cell.isNil : cell.isMissing) != exists
-        case .isAny(let values): return values.contains { cell.equals($0) || areTexts && cell.says($0) }
+        case .exists(let exists)? where !areTexts: return cell.isMissing != exists
+        case let test?: return test.holds(JSONValue(cell), areTexts: areTexts)
         }
     }
 }
@@ -33,28 +35,5 @@ extension String {
     /// Whether it is how people write that something is not so. A row that is taken for one that is gone by mistake costs more than one that is not.
     fileprivate var isNo: Bool {
         ["", "0", "false", "f", "no", "n", "off"].contains(lowercased().filter { !$0.isWhitespace })
-    }
-}
-
-extension JSONCell {
-    /// Whether it is a text that says it.
-    fileprivate func says(_ scalar: DeletionCondition.Scalar) -> Bool {
-        guard case .string(let text) = self else { return false }
-        return switch scalar {
-        case .bool(let wanted): ConditionValue.boolean(wanted).isSaid(by: String(text))
-        case .integer(let wanted): ConditionValue.integer(wanted).isSaid(by: String(text))
-        case .text: false
-        }
-    }
-
-    fileprivate func equals(_ scalar: DeletionCondition.Scalar) -> Bool {
-        switch (self, scalar) {
-        case (.bool(let flag), .bool(let wanted)): flag == wanted
-        case (.int64(let value), .integer(let wanted)): value == wanted
-        // Some services write whole numbers with a point.
-        case (.double(let value), .integer(let wanted)): Int64(exactly: value) == wanted
-        case (.string(let text), .text(let wanted)): String(text) == wanted
-        default: false
-        }
     }
 }

@@ -118,6 +118,13 @@ final class Draft {
     /// - Parameter index: of the relationship.
     func keepsOthers(_ index: Int) -> Bool { openLists.contains(index) || additions.contains(index) }
 
+    /// Says no more of the object than that something names it.
+    func becomeName() {
+        knowledge = .stub
+        present = SlotSet(mapping.layout.constraints[0].slots)
+        (targets, members, openLists, additions) = ([:], [:], [], [])
+    }
+
     /// Whether both say something of a value, a to-one or a to-many, and not the same.
     private func differs(from later: Draft) -> Bool {
         func names(_ members: [Draft]) -> Set<Name> { Set(members.map(\.name)) }

@@ -12,7 +12,7 @@ struct MentionedList: Sendable {
     let plan: JSONFieldPlan
     /// What an object is told by where it stands.
     let constants: RecordConstants
-    private let condition: MentionCondition?
+    private let condition: RecordCondition?
     private let conditionField: Int
 
     /// - Parameters:
@@ -22,7 +22,9 @@ struct MentionedList: Sendable {
         // What is set of the resource's records is not said of other objects of their entity either, as it is where records hold these.
         var names = Set(mention.entity == resource.entity ? resource.assigned.map(\.name) : [])
         if let name = mention.mapKey { names.insert(name) }
-        let own = EntityMapping(entity.configuration.without(names), entity: entity.entity, nameOfRecord: mention.mapKey)
+        // Where a record says that its object is gone, another object of the entity says it as well.
+        let deletion = mention.entity == resource.entity && resource.deletion.condition != nil ? resource.deletion : nil
+        let own = EntityMapping(entity.configuration.without(names), entity: entity.entity, nameOfRecord: mention.mapKey, deletion: deletion)
         own.connect(entities)
         var constants = RecordConstants()
         if let name = mention.mapKey, let slot = own.layout.slot(of: name), let attribute = own.configuration.attribute(named: name) {
@@ -37,25 +39,13 @@ struct MentionedList: Sendable {
         self.constants = constants
     }
 
-    /// Whether an object is meant. One of which that cannot be told is: then it is said what is wrong with it.
-    func means(_ record: JSONRecord) -> Bool {
+    /// Whether an object is meant. One that is no good is: then it is said what is wrong with it.
+    ///
+    /// - Parameter now: in seconds since 2001.
+    /// - Throws: where that cannot be told.
+    func means(_ record: JSONRecord, at now: Double) throws(ConversionProblem) -> Bool {
         guard let condition, record.problem == nil else { return true }
-        let said = record[conditionField]
-        return condition.values.contains { $0.isSaid(by: said) }
-    }
-}
-
-extension MentionCondition.Value {
-    fileprivate func isSaid(by cell: JSONCell) -> Bool {
-        switch (self, cell) {
-        case (.text(let wanted), .string(let text)): text == wanted
-        case (.integer(let wanted), .int64(let number)): number == wanted
-        case (.integer(let wanted), .double(let number)): number == Double(wanted)
-        case (.number(let wanted), .int64(let number)): Double(number) == wanted
-        case (.number(let wanted), .double(let number)): number == wanted
-        case (.boolean(let wanted), .bool(let flag)): flag == wanted
-        default: false
-        }
+        return try condition.holds(record[conditionField], now, named: "also.where")
     }
 }
 

@@ -31,6 +31,8 @@ final class RecordMapper {
     var gone: Set<UniqueKey> = []
     /// How many of its records say so.
     var deletions = 0
+    /// The tombstones of objects that were said to be gone, by entity and the second they were made in; read when a page mentions a tombstone.
+    var buried: [String: [Int64: KeyRuns]] = [:]
 
     /// Where the page's records stand, where it was no JSON document.
     var lines: RecordLines?
@@ -243,6 +245,7 @@ final class RecordMapper {
                 guard located.row == nil || target.said != nil else { continue }
                 let draft = Draft(target)
                 (draft.id, draft.stored) = (located.id, located.row)
+                try leaveBuried(draft)
                 try write(draft)
             }
             for (place, key) in zip(packer.places, keys) {
@@ -284,6 +287,7 @@ final class RecordMapper {
             let located = try context.findOrReserve(entity, constraint: 0, keys: group.map(\.key))
             for (draft, located) in zip(group, located) {
                 (draft.id, draft.stored) = (located.id, located.row)
+                try leaveBuried(draft)
                 if isComparable, draft.knowledge != .record, draft.stored != nil, let id = draft.id { named.insert(id) }
             }
         }

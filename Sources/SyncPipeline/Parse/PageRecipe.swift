@@ -58,7 +58,7 @@ struct PageRecipe: Sendable {
             }
             number += 1
         }
-        try mention(objectsOf: page, besides: summary.recordCount, to: mapper, isCancelled: isCancelled)
+        try mention(objectsOf: page, besides: summary.recordCount, to: mapper, at: now, isCancelled: isCancelled)
         try mapper.flush()
         var facts = try facts(of: page, summary)
         facts.rejected = mapper.rejectedRecords
@@ -72,19 +72,24 @@ struct PageRecipe: Sendable {
     }
 
     /// Reads what the page mentions beside its records.
-    private func mention(objectsOf page: FetchedPage, besides records: Int, to mapper: RecordMapper, isCancelled: () -> Bool) throws {
-        let limit = resource.limits.maxRecordsPerPage
+    private func mention(objectsOf page: FetchedPage, besides records: Int, to mapper: RecordMapper, at now: Date, isCancelled: () -> Bool) throws {
+        let limit = resource.limits.maxRecordsPerPage, seconds = now.timeIntervalSinceReferenceDate
         var count = records
         for list in mapping.mentions {
             try page.content.read(list: list.path, plan: list.plan, policies: policies) { record in
                 if isCancelled() { throw SyncError.cancelled }
-                guard list.means(record) else { return }
+                var problem: ConversionProblem?
+                do throws(ConversionProblem) {
+                    guard try list.means(record, at: seconds) else { return }
+                } catch {
+                    problem = error
+                }
                 count += 1
                 guard count <= limit else {
                     throw SyncError.page(
                         "the page has more records than limits.max_records_per_page = \(limit), those of also counted; none of it was kept")
                 }
-                try mapper.mention(record, in: list)
+                try mapper.mention(record, in: list, problem)
             }
         }
     }
@@ -105,9 +110,8 @@ struct PageRecipe: Sendable {
         let condition = resource.deletion.condition
         if let condition { fields.append(JSONField("deletion", path: condition.path)) }
         // A record that says that its object is gone need not say more than the key.
-        func isDeletion(_ record: JSONRecord) -> Bool {
-            resource.deletion.detect == .records || condition?.test.isMet(by: record[1], areTexts: resource.format.holdsTexts) == true
-        }
+        let sign = condition.map { DeletionSign(field: 1, test: $0.tests.first, areTexts: resource.format.holdsTexts) }
+        func isDeletion(_ record: JSONRecord) -> Bool { resource.deletion.detect == .records || sign?.isMet(by: record) == true }
         var number = 0
         _ = try page.content.read(plan: JSONFieldPlan(fields), policies: policies) { record, _ in
             let isWhole = record.problem == nil, cursor = isWhole ? incremental.cursor(record[0]) : nil

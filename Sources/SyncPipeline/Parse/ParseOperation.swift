@@ -152,7 +152,8 @@ final class ParseOperation: Operation, @unchecked Sendable {
         }
         // The validators of a partial response are those of the whole: they would say nothing.
         // Which of its records are wanted may be another matter tomorrow, whatever the server says of it.
-        let isTimeless = !input.recipe.resource.filter.contains(where: \.dependsOnTime)
+        let resource = input.recipe.resource, conditions = resource.filter + resource.also.compactMap(\.condition)
+        let isTimeless = !conditions.contains(where: \.dependsOnTime)
         // As unchanged it would be one that lacks what it should have.
         let lacksToken = facts.saysNothing && input.recipe.resource.incremental?.token != nil
         let isRemembered = !lacksToken && input.isRemembered && !input.page.isPartial && facts.isSound && !facts.hasEmptyLists && isTimeless

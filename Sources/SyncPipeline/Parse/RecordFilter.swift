@@ -51,7 +51,7 @@ struct RecordFilter: Sendable {
         }
         self.places = places
         deletionSign = resource.deletion.condition.map { condition in
-            DeletionSign(field: fields.count, test: condition.test, areTexts: resource.format.holdsTexts)
+            DeletionSign(field: fields.count, test: condition.tests.first, areTexts: resource.format.holdsTexts)
         }
         if let condition = resource.deletion.condition { fields.append(JSONField("deletion", path: condition.path)) }
         plan = JSONFieldPlan(fields)
@@ -78,7 +78,7 @@ struct RecordFilter: Sendable {
         for condition in conditions {
             guard let place = places[condition.path] else { continue }
             do throws(ConversionProblem) {
-                if try condition.holds(record[place], areTexts: areTexts, now) { return .taken }
+                if try condition.holds(record[place], areTexts: areTexts, now, named: "filter") { return .taken }
             } catch {
                 problem = problem ?? error
             }
@@ -92,32 +92,5 @@ struct RecordFilter: Sendable {
     private func isBareDeletion(_ record: JSONRecord) -> Bool {
         guard let deletionSign, deletionSign.isMet(by: record) else { return false }
         return places.values.allSatisfy { record[$0].isNil }
-    }
-}
-
-extension RecordCondition {
-    /// - Parameter now: in seconds since 2001.
-    /// - Throws: where there is a value that should be a time and is none.
-    fileprivate func holds(_ cell: JSONCell, areTexts: Bool, _ now: Double) throws(ConversionProblem) -> Bool {
-        let value = JSONValue(cell)
-        guard tests.allSatisfy({ $0.holds(value, areTexts: areTexts) }) else { return false }
-        guard after != nil || before != nil else { return true }
-        guard !cell.isNil else { return false }
-        guard let seconds = DateConversion.seconds(cell, format: format) else {
-            throw ConversionProblem(path: "\(path)", message: "filter: \(cell.brief) is no time written as \(format)")
-        }
-        if let after, seconds < after.seconds(now) { return false }
-        if let before, seconds >= before.seconds(now) { return false }
-        return true
-    }
-}
-
-extension RecordCondition.Moment {
-    /// In seconds since 2001.
-    fileprivate func seconds(_ now: Double) -> Double {
-        switch self {
-        case .time(let seconds): Date(timeIntervalSince1970: seconds).timeIntervalSinceReferenceDate
-        case .ago(let span): now - span.seconds
-        }
     }
 }

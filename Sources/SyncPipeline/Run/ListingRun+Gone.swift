@@ -15,7 +15,7 @@ extension ListingRun {
     func saysGone(_ outcome: FetchOutcome, _ step: Step, _ tally: RunTally) -> Bool {
         guard tally.pages == 0, case .failed(let error) = outcome, case .status(let status) = error.kind else { return false }
         // Of a run that asks for what has changed it may mean where that begins to ask.
-        if step.increment?.isFull == false, Self.rejections.contains(status) { return false }
+        if mayReject(status, step.increment) { return false }
         return resource.deletion.goneStatuses.contains(status)
     }
 

@@ -77,14 +77,19 @@ extension ListingRun {
 
     /// Whether a server does not take where a run begins to ask.
     func rejectsCursor(_ outcome: FetchOutcome, _ step: Step, _ tally: RunTally) -> Bool {
-        guard let increment = step.increment, !increment.isFull, increment.configuration.onRejection == .full, tally.pages == 0,
+        guard let increment = step.increment, increment.configuration.onRejection == .full, tally.pages == 0,
             let error = outcome.error, case .status(let status) = error.kind
         else { return false }
-        return Self.rejections.contains(status)
+        return mayReject(status, increment)
     }
 
-    /// The statuses that may mean where a run begins to ask.
-    static let rejections: Set<Int> = [400, 410, 422]
+    /// Whether a status may mean where a run begins to ask. What is not there where a token leads may be the token: 404, too, and whatever else says that
+    /// something is gone.
+    func mayReject(_ status: Int, _ increment: Increment?) -> Bool {
+        guard let increment, !increment.isFull else { return false }
+        if [400, 410, 422].contains(status) { return true }
+        return increment.configuration.token != nil && (status == 404 || resource.deletion.goneStatuses.contains(status))
+    }
 
     /// Takes in how new a page's records are.
     ///

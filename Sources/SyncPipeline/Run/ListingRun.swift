@@ -165,11 +165,13 @@ final class ListingRun: Sendable {
             // Rows that wait take no room that the bodies of pages may need: without it they cost memory, and these the run.
             coordinator.blockSpillLimits.leavesFree = max(BlockSpill.Limits().leavesFree, environment.store.minFreeDisk.bytes * 2)
         }
+        let transport = try await environment.transports.lease(for: options)
+        if let mismatch = transport.mismatch { environment.observe(.identityMismatch(scope: scope, run: id, reason: mismatch)) }
         let surroundings = Surroundings(
             number: number,
             recipe: PageRecipe(
                 resource: resource, mapping: prepared.mapping, settings: settings, constants: try listing.constants.get()), settings: settings,
-            transport: try await environment.transports.transport(for: options), pagesBefore: tally.pages)
+            transport: transport, pagesBefore: tally.pages)
         var pagination = listing.pagination ?? Pagination(resource, first: settings.first)
         var first = first
         let deadline = part?.deadline ?? progress.startedAt.advanced(by: resource.limits.maxRunTime.duration)

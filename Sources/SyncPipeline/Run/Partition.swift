@@ -19,10 +19,28 @@ struct Partition: Sendable {
         /// As it stands in a text; nil where there is nothing.
         func text(in form: Template.Form?) -> String? {
             switch (self, form) {
-            case (.time(let seconds, _), .date(let format)?), (.attribute(.date(let seconds)), .date(let format)?):
+            case (.time(let seconds, _), .date(let format)?), (.attribute(.date(let seconds)), .date(let format)?),
+                (.time(let seconds, _), .text(let format?)?), (.attribute(.date(let seconds)), .text(let format?)?):
                 DateWriting.text(seconds, format: format)
             case (_, .piece(let separator, let number)?): text.flatMap { Self.piece(number, of: $0, between: separator) }
-            case (_, nil), (_, .segment?), (_, .date?): text
+            case (_, nil), (_, .segment?), (_, .date?), (_, .text?): text
+            }
+        }
+
+        /// As it stands in JSON where it is all of a value: what is a number or a truth value is one there, unless a text is asked for.
+        ///
+        /// - Parameter text: what it is in a text in the same form.
+        func json(_ text: String, in form: Template.Form?) -> BodyValue {
+            switch (self, form) {
+            case (_, .text?), (_, .segment?), (_, .piece?): .text(text)
+            case (.attribute(.bool(let flag)), _): .boolean(flag)
+            case (.attribute(.int64), _): .number(text)
+            case (.attribute(.double(let value)), _) where value.isFinite: .number(text)
+            case (.attribute(.decimal(let value)), _) where !value.isNaN: .number(text)
+            case (.time(_, let format), nil) where format.isNumber: .number(text)
+            case (.time, .date(let format)?) where format.isNumber: .number(text)
+            case (.attribute(.date), .date(let format)?) where format.isNumber: .number(text)
+            case (.text, _), (.attribute, _), (.object, _), (.time, _): .text(text)
             }
         }
 
@@ -59,7 +77,7 @@ struct Partition: Sendable {
         // A token stands in no template: what carries it is known.
         case nil, .token?: break
         case .time(let seconds)?: result.values[Template.Reference(alias: "since")] = .time(seconds, format)
-        case .integer(let value)?: result.values[Template.Reference(alias: "since")] = .text("\(value)")
+        case .integer(let value)?: result.values[Template.Reference(alias: "since")] = .attribute(.int64(value))
         }
         if let until = times.until { result.values[Template.Reference(alias: "until")] = .time(until, format) }
         return result
@@ -72,6 +90,14 @@ struct Partition: Sendable {
             throw SyncError.page("there is nothing at {\(reference)}: \(reference.path.last ?? reference.alias) has no value")
         }
         return text
+    }
+
+    /// What a text in a body becomes.
+    /// - Throws: as `text(_:)` does.
+    fileprivate func bodyValue(_ template: Template) throws -> BodyValue {
+        guard let only = template.only else { return .text(try template.filled { try text($0) }) }
+        let written = try text(only)
+        return value(only)?.json(written, in: only.form) ?? .text(written)
     }
 
     private func value(_ reference: Template.Reference) -> Value? {
@@ -104,7 +130,7 @@ extension ResourceConfiguration {
         for index in http.headers.indices {
             result.http.headers[index].value = try Template(http.headers[index].value).filled { try partition.headerText($0) }
         }
-        result.body = try body?.filled { try $0.filled { try partition.text($0) } }
+        result.body = try body?.filled { try partition.bodyValue($0) }
         for index in headers.indices { result.headers[index].value = try Template(headers[index].value).filled { try partition.headerText($0) } }
         return result
     }

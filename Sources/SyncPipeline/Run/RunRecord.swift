@@ -76,7 +76,7 @@ struct RunRecord: Sendable {
     /// - Parameter willSave: called in between.
     func write(in worker: NSManagedObjectContext, willSave: () -> Void = {}) throws -> Outcome {
         let stored = try StoredKeys.entries(of: scope, in: worker)
-        let said = entity.deletionSign == nil ? [] : GoneRows.load(of: entity.name, among: stored)
+        let said = saidToBeGone(stored)
         var tally = tally
         tally.see(try vouched(stored))
         tally.lose(said)
@@ -102,12 +102,13 @@ struct RunRecord: Sendable {
             RunConclusion.Circumstances(
                 live: live, others: others, denials: isSwept ? try denials(isLive, in: worker) : [:], objection: objection,
                 isAccepted: acceptsDeletes, endedAt: endedAt))
-        let (gone, held) = try judge(said, in: worker)
+        let (gone, held, buriedBefore) = try judge(said, in: worker)
         let verdict = conclusion.verdict.joined(by: gone)
         var missing = verdict.missing
         for theirs in inherited { missing.inheritTombstones(of: theirs) }
+        for (second, keys) in buriedBefore { missing.say(keys, madeAt: second) }
         let removes = conclusion.isListing || mayPurge || !gone.doomed.isEmpty
-        let (deleted, buried) = removes ? try sweep(verdict, &missing, in: worker) : ([], [:])
+        let (deleted, buried) = removes ? try sweep(verdict, said: tally.isGone ? verdict.doomed : gone.doomed, &missing, in: worker) : ([], [:])
         GoneRows.keep(held, of: entity.name, among: stored, in: worker)
         let heldDeletes = self.heldDeletes(conclusion, verdict, gone)
         let remaining = conclusion.members.union(held), count = tally.isIncrement || tally.isGone ? remaining.count : seen.count
@@ -126,10 +127,27 @@ struct RunRecord: Sendable {
             forgotten: forgotten)
     }
 
-    /// What becomes of the rows whose records say that they are gone, and those of them that stay for now.
-    private func judge(_ said: KeyRuns, in worker: NSManagedObjectContext) throws -> (verdict: Sweep.Verdict, held: KeyRuns) {
-        if said.isEmpty { return (Sweep.Verdict(), []) }
-        var live = try entity.rows(said, in: worker).filter { $1[entity.bookkeeping.deletedAt].isNull }
+    /// The rows of which records have said that they are gone. A list of what is gone that was read to the end is all there is to be said: what an
+    /// earlier one had, and nobody has removed yet, it takes back.
+    private func saidToBeGone(_ stored: [StoredKeys.Entry]) -> KeyRuns {
+        guard entity.deletionSign != nil else { return [] }
+        let said = GoneRows.load(of: entity.name, among: stored)
+        guard deletion.detect == .records, tally.isListing, !tally.isGone, !said.isEmpty else { return said }
+        return GoneRows.said(byPages: tally.requestKeys, among: stored).map { said.intersection($0) } ?? said
+    }
+
+    /// What becomes of the rows whose records say that they are gone, those of them that stay for now, and those that are tombstones already, by the
+    /// time they were made.
+    private func judge(
+        _ said: KeyRuns, in worker: NSManagedObjectContext
+    ) throws -> (verdict: Sweep.Verdict, held: KeyRuns, buried: [Int64: KeyRuns]) {
+        if said.isEmpty { return (Sweep.Verdict(), [], [:]) }
+        let rows = try entity.rows(said, in: worker)
+        var live = rows.filter { $1[entity.bookkeeping.deletedAt].isNull }
+        let buried = rows.reduce(into: [Int64: KeyCollector]()) { buried, row in
+            guard let time = Date(row.value[entity.bookkeeping.deletedAt]) else { return }
+            buried[MissingKeys.second(time), default: KeyCollector()].add(row.key.key)
+        }
         if deletion.detect != .records {
             // As with what a listing lacks: a row belongs to every resource that lists it. A list of what is gone speaks for all of them.
             let others = try RunState.vouched(
@@ -139,7 +157,7 @@ struct RunRecord: Sendable {
         let gone = KeyRuns(live.keys.lazy.map(\.key))
         let verdict = Sweep(configuration: deletion).verdict(
             gone: gone, isAccepted: acceptsDeletes || state.mayDelete, denials: try denials(live, in: worker))
-        return (verdict, gone.subtracting(verdict.doomed))
+        return (verdict, gone.subtracting(verdict.doomed), buried.mapValues(\.keys))
     }
 
     /// How many deletions are held back from now on. What a listing lacked is known until the next one.
@@ -185,8 +203,9 @@ struct RunRecord: Sendable {
         }
     }
 
+    /// - Parameter said: those of the rows that go whose objects something said to be gone.
     private func sweep(
-        _ verdict: Sweep.Verdict, _ missing: inout MissingKeys, in worker: NSManagedObjectContext
+        _ verdict: Sweep.Verdict, said: KeyRuns, _ missing: inout MissingKeys, in worker: NSManagedObjectContext
     ) throws -> (deleted: Set<Int64>, gone: [String: Set<Int64>]) {
         let removal = Removal(mapping: mapping, entity: entity, action: deletion.action, now: endedAt, run: state.number)
         if state.fingerprint == nil, !isPart, deletion.detect == .snapshot {
@@ -199,13 +218,15 @@ struct RunRecord: Sendable {
         let last = MissingKeys.second(deletion.purgeCutoff(endedAt))
         for (second, keys) in missing.tombstones where second <= last {
             let waiting = try removal.purge(keys, madeAt: second, in: worker)
-            missing.tombstones[second] = waiting.isEmpty ? nil : waiting
+            missing.forgetTombstones(madeAt: second, besides: waiting)
         }
+        missing.forgetSaid(until: last)
         guard !verdict.doomed.isEmpty else { return ([], [:]) }
         let (removed, all) = try removal.remove(verdict.doomed, in: worker)
         let buried = all[entity.name] ?? []
         if deletion.action == .tombstone, !buried.isEmpty {
             missing.tombstones[MissingKeys.second(endedAt), default: []].formUnion(KeyRuns(buried))
+            missing.say(said.intersection(KeyRuns(removed)), madeAt: MissingKeys.second(endedAt))
         }
         return (removed, all)
     }

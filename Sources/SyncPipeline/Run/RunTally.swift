@@ -234,7 +234,7 @@ struct RunConclusion: Sendable, Hashable {
         let kept = deletion.detect == .snapshot && tally.unidentified > 0 ? known.live : verdict.missing.all
         members = seen.union(kept)
         leavesNothingOpen = kept.isSubset(of: seen)
-        verdict.missing.tombstones = before.tombstones
+        verdict.missing.inheritTombstones(of: before)
     }
 
     /// A record that cannot be identified by its key may be any row: nothing is missing for certain.

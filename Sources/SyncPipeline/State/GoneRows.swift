@@ -45,6 +45,16 @@ enum GoneRows {
         }.keys
     }
 
+    /// Those that some pages say are gone, among what is stored of a resource; nil where that is damaged.
+    static func said(byPages pages: Set<String>, among stored: [StoredKeys.Entry]) -> KeyRuns? {
+        var said = KeyCollector()
+        for entry in stored where entry.kind == .deleted && pages.contains(entry.request) {
+            guard let keys = entry.keys else { return nil }
+            said.add(keys)
+        }
+        return said.keys
+    }
+
     /// Takes in what is left of them. What is remembered of other entities says nothing any more.
     static func keep(_ left: KeyRuns, of entity: String, among stored: [StoredKeys.Entry], in worker: NSManagedObjectContext) {
         for entry in stored where entry.kind == .gone {

@@ -17,9 +17,12 @@ struct MissingKeys: Hashable, Sendable {
     var judged: Judgement?
     /// Tombstones, by the time they were made, in whole seconds.
     var tombstones: [Int64: KeyRuns] = [:]
+    /// Those tombstones whose objects something said to be gone, a record or a status: they are not just missing. By the same time; some of them may
+    /// be others' to purge.
+    private(set) var said: [Int64: KeyRuns] = [:]
 
     /// No row is counted further than to this.
-    private static let mostOften = Int(Group.judgement) - 1
+    private static let mostOften = Int(Group.said) - 1
 
     init() {}
 
@@ -46,7 +49,23 @@ struct MissingKeys: Hashable, Sendable {
     /// Takes over the tombstones that somebody else has made.
     mutating func inheritTombstones(of other: MissingKeys) {
         for (second, keys) in other.tombstones { tombstones[second, default: []].formUnion(keys) }
+        for (second, keys) in other.said { said[second, default: []].formUnion(keys) }
     }
+
+    /// Takes in that the objects of these tombstones are said to be gone.
+    mutating func say(_ keys: KeyRuns, madeAt second: Int64) {
+        if !keys.isEmpty { said[second, default: []].formUnion(keys) }
+    }
+
+    /// Forgets the tombstones that were made in that second, but for those that wait.
+    mutating func forgetTombstones(madeAt second: Int64, besides waiting: KeyRuns) {
+        tombstones[second] = waiting.isEmpty ? nil : waiting
+        let left = said[second]?.intersection(waiting) ?? []
+        said[second] = left.isEmpty ? nil : left
+    }
+
+    /// Forgets what was said of tombstones of that second or before that are others' to purge.
+    mutating func forgetSaid(until last: Int64) { said = said.filter { $0.key > last || tombstones[$0.key] != nil } }
 
     /// These rows are not missing any more.
     mutating func forget(_ keys: KeyRuns) {
@@ -60,6 +79,7 @@ struct MissingKeys: Hashable, Sendable {
     private enum Group {
         static let tombstones: UInt32 = 0
         static let judgement = UInt32.max
+        static let said = UInt32.max - 1
     }
 
     /// Reads the compact form, up to where it is damaged: groups of a number, a length, and so many bytes. The number is how often the keys that
@@ -74,6 +94,9 @@ struct MissingKeys: Hashable, Sendable {
             case Group.tombstones:
                 guard let second = Self.second(content), let keys = KeyRuns(content.dropFirst(8)) else { return false }
                 tombstones[second] = keys
+            case Group.said:
+                guard let second = Self.second(content), let keys = KeyRuns(content.dropFirst(8)) else { return false }
+                said[second] = keys
             default:
                 guard let keys = KeyRuns(content) else { return false }
                 groups.append((Int(group), keys))
@@ -116,7 +139,9 @@ struct MissingKeys: Hashable, Sendable {
             numbers.reduce(into: Data()) { data, number in withUnsafeBytes(of: number.littleEndian) { data.append(contentsOf: $0) } }
         }
         if let judged { append(Group.judgement, bytes(judged.run, Self.second(judged.time))) }
-        for (time, keys) in tombstones.sorted(by: { $0.key < $1.key }) where !keys.isEmpty { append(Group.tombstones, bytes(time) + keys.data) }
+        for (group, sets) in [(Group.tombstones, tombstones), (Group.said, said)] {
+            for (time, keys) in sets.sorted(by: { $0.key < $1.key }) where !keys.isEmpty { append(group, bytes(time) + keys.data) }
+        }
         for (count, keys) in counts.sorted(by: { $0.key < $1.key }) { append(UInt32(count), keys.data) }
         return result.isEmpty ? nil : result
     }
@@ -166,6 +191,7 @@ struct MissingKeys: Hashable, Sendable {
                 case Group.tombstones:
                     guard let second = MissingKeys.second(content) else { return false }
                     firstTombstones = min(firstTombstones ?? second, second)
+                case Group.said: break
                 default: fewest = min(fewest ?? Int(group), Int(group))
                 }
                 return true

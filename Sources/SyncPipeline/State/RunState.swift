@@ -165,6 +165,15 @@ struct RunState: Sendable, Hashable {
         }.keys
     }
 
+    /// The tombstones of an entity whose objects something said to be gone, whoever made them, by the second they were made in.
+    static func saidGone(of entity: String, in worker: NSManagedObjectContext) throws -> [Int64: KeyRuns] {
+        let resources = try mappings(in: worker)
+        return try StoredKeys.entries([.missing], in: worker).reduce(into: [:]) { found, entry in
+            guard ModelMapping.entity(ofFingerprint: resources[entry.scope]) == entity else { return }
+            for (second, keys) in MissingKeys(entry.data).said { found[second, default: []].formUnion(keys) }
+        }
+    }
+
     /// Whether an outcome must be remembered although no row changed.
     func mustWrite(_ outcome: RunOutcome) -> Bool {
         switch outcome {

@@ -175,6 +175,11 @@ enum StoredKeys {
         return all.keys.count == count
     }
 
+    /// What is stored of all resources and their pages.
+    static func entries(_ kinds: [Kind], in worker: NSManagedObjectContext) throws -> [Entry] {
+        try StateRow.all(where: [.isAmong(\.kind, kinds)], in: worker).compactMap(Entry.init)
+    }
+
     /// What is stored of other resources and their pages.
     static func entries(_ kinds: [Kind], ofOthersThan scope: ResourceScope, in worker: NSManagedObjectContext) throws -> [Entry] {
         try StateRow.all(where: [.isNot(\.scope, "\(scope)"), .isAmong(\.kind, kinds)], in: worker).compactMap(Entry.init)

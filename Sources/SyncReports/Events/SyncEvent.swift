@@ -43,6 +43,9 @@ public enum SyncEvent: Sendable, Hashable {
     case pageIgnored(scope: ResourceScope, run: UUID, page: Int, status: Int, message: String)
     /// A listing ended without the token that the next run would go on from, which asks for everything then. `reason`: what is wrong with it.
     case tokenMissing(scope: ResourceScope, run: UUID, reason: String)
+    /// The certificate that the client would show and its key do not belong together: the pair before is shown for as long as that is so. `reason`: which
+    /// does not fit.
+    case identityMismatch(scope: ResourceScope, run: UUID, reason: String)
     /// A save of the document failed.
     case saveFailed(reason: String, cause: SaveFailureCause)
     /// A save of the document succeeded after failures.

@@ -61,10 +61,13 @@ import Testing
         #expect(try manifest.lines().contains("json = { a = \"b\", range = { from = \"{since}\" } }"))
         manifest.requester = "http_method: POST\nrequest_body_json: { a: \"{{ stream_interval.start_time }}\" }"
         #expect(try manifest.lines().contains("json = { a = \"{since}\", range = { from = \"{since}\" } }"))
-        // As a text of its own it would have become a number.
-        var seconds = self.manifest("", format: "%s")
-        seconds.requester = manifest.requester
-        #expect(try !seconds.refusals().isEmpty)
+        // As a text of its own it becomes a number, here as there; one with a fraction is a text here.
+        for (format, isSaid) in [("%s", true), ("%ms", true), ("%s_as_float", false)] {
+            var seconds = self.manifest("", format: format)
+            seconds.requester = manifest.requester
+            #expect(try seconds.refusals().isEmpty == isSaid, "\(format)")
+            if isSaid { #expect(try seconds.lines().contains("json = { a = \"{since}\" }")) }
+        }
     }
 
     @Test(

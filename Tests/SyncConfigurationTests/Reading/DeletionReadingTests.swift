@@ -25,16 +25,25 @@ import Testing
 
     @Test(
         arguments: [
-            ("path = \"$.deleted\"", .holds), ("path = \"$.deleted\", equals = true", .isAny([.bool(true)])),
-            ("path = \"$.deleted\", equals = 1", .isAny([.integer(1)])), ("path = \"$.deleted\", equals = \"yes\"", .isAny([.text("yes")])),
-            ("path = \"$.deleted\", in = [\"removed\", 7, false]", .isAny([.text("removed"), .integer(7), .bool(false)])),
+            ("path = \"$.deleted\"", nil), ("path = \"$.deleted\", equals = true", .equals(.boolean(true))),
+            ("path = \"$.deleted\", equals = 1", .equals(.integer(1))), ("path = \"$.deleted\", equals = \"yes\"", .equals(.text("yes"))),
+            ("path = \"$.deleted\", equals = 1.5", .equals(.number(1.5))), ("path = \"$.deleted\", not_equals = \"no\"", .notEquals(.text("no"))),
+            ("path = \"$.deleted\", in = [\"removed\", 7, false]", .isAmong([.text("removed"), .integer(7), .boolean(false)])),
+            ("path = \"$.deleted\", in = [\"removed\"]", .isAmong([.text("removed")])),
+            ("path = \"$.deleted\", contains = \"gone\"", .contains("gone")),
             ("path = \"$.deleted\", exists = true", .exists(true)), ("path = \"$.deleted\", exists = false", .exists(false)),
-        ] as [(String, DeletionCondition.Test)])
-    func aConditionIsRead(keys: String, test: DeletionCondition.Test) throws {
+        ] as [(String, ValueTest?)])
+    func aConditionIsRead(keys: String, test: ValueTest?) throws {
         for detect in ["field", "snapshot"] {
             let deletion = try deletion("detect = \"\(detect)\", \(keys)")
-            #expect(deletion.condition == DeletionCondition("$.deleted", test) && deletion.isSaid && deletion.isOnlySaid == (detect == "field"))
+            #expect(deletion.condition == condition(test) && deletion.isSaid && deletion.isOnlySaid == (detect == "field"))
         }
+    }
+
+    private func condition(_ test: ValueTest?) -> RecordCondition {
+        var condition = RecordCondition(path: "$.deleted")
+        condition.tests = test.map { [$0] } ?? []
+        return condition
     }
 
     @Test func withoutAConditionNothingIsSaidOrEverythingIs() throws {
@@ -48,20 +57,22 @@ import Testing
         let defaults = "[defaults.deletion]\ndetect = \"field\"\npath = \"$.deleted\"\nequals = true\n"
         #expect(try deletion("detect = \"none\"", defaults: defaults).condition == nil)
         #expect(try deletion("detect = \"records\"", defaults: defaults).condition == nil)
-        #expect(try deletion("in = [\"a\", \"b\"]", defaults: defaults).condition?.test == .isAny([.text("a"), .text("b")]))
-        #expect(try deletion("action = \"delete\"", defaults: defaults).condition == DeletionCondition("$.deleted", .isAny([.bool(true)])))
+        #expect(try deletion("in = [\"a\", \"b\"]", defaults: defaults).condition == condition(.isAmong([.text("a"), .text("b")])))
+        #expect(try deletion("action = \"delete\"", defaults: defaults).condition == condition(.equals(.boolean(true))))
     }
 
     @Test(arguments: [
         ("detect = \"field\"", "detect = \"field\" needs path"),
         ("detect = \"snapshot\", equals = true", "equals is about what stands at path"),
         ("detect = \"field\", path = \"$.a\", equals = true, in = [1]", "equals and in cannot be used together"),
-        ("detect = \"field\", path = \"$.a\", exists = true, equals = 1", "equals and exists cannot be used together"),
+        ("detect = \"field\", path = \"$.a\", exists = true, equals = 1", "exists and equals cannot be used together"),
         ("detect = \"none\", path = \"$.a\"", "\"path\" belongs to detect = \"field\" or \"snapshot\""),
         ("detect = \"records\", exists = true", "\"exists\" belongs to detect"),
         ("path = \"$.a\"", "\"path\" belongs to detect"),
         ("detect = \"field\", path = \"$.a\", in = [1, 1]", "appears twice"),
-        ("detect = \"field\", path = \"$.a\", equals = 1.5", "expected a text, an integer, true or false"),
+        ("detect = \"field\", path = \"$.a\", contains = \"x\", not_equals = 1", "not_equals and contains cannot be used together"),
+        ("detect = \"field\", path = \"$.a\", equals = [1]", "expected a text, a number or a truth value"),
+        ("detect = \"field\", path = \"$.a\", after = \"-1d\"", "unknown key \"after\""),
     ])
     func whatDoesNotFitTogetherIsRefused(keys: String, message: String) {
         let found = read(text(keys)).errors

@@ -35,8 +35,14 @@ import Testing
 
     private static var expected: MentionConfiguration {
         var mention = MentionConfiguration(records: "$.included", entity: "Person")
-        mention.condition = MentionCondition(path: "$.type", values: [.text("people")])
+        mention.condition = condition("$.type", .equals(.text("people")))
         return mention
+    }
+
+    private static func condition(_ path: JSONPath, _ tests: ValueTest...) -> RecordCondition {
+        var condition = RecordCondition(path: path)
+        condition.tests = tests
+        return condition
     }
 
     // MARK: What is read
@@ -55,7 +61,7 @@ import Testing
         entity = "Person"
         [source.also.where]
         path = "/type"
-        equals = ["people"]
+        equals = "people"
         """,
     ])
     func anElementMayBeWrittenInAnyWay(lines: String) throws {
@@ -66,16 +72,19 @@ import Testing
         for lines in ["", "also = []"] { #expect(try configuration(Self.source(lines)).sources[0].resources[0].also.isEmpty) }
     }
 
-    private static let conditions: [(String, [MentionCondition.Value])] = [
-        ("\"a\"", [.text("a")]), ("\"\"", [.text("")]), ("7", [.integer(7)]), ("-1.5", [.number(-1.5)]), ("true", [.boolean(true)]),
-        ("[\"a\", \"b\"]", [.text("a"), .text("b")]), ("[\"a\"]", [.text("a")]),
+    private static let conditions: [(String, ValueTest)] = [
+        ("equals = \"a\"", .equals(.text("a"))), ("equals = \"\"", .equals(.text(""))), ("equals = 7", .equals(.integer(7))),
+        ("equals = -1.5", .equals(.number(-1.5))), ("equals = true", .equals(.boolean(true))),
+        ("equals = [\"a\", \"b\"]", .isAmong([.text("a"), .text("b")])), ("equals = [\"a\"]", .isAmong([.text("a")])),
+        ("in = [1, \"b\"]", .isAmong([.integer(1), .text("b")])), ("not_equals = \"a\"", .notEquals(.text("a"))),
+        ("exists = false", .exists(false)), ("contains = \"a\"", .contains("a")),
     ]
 
     @Test(arguments: conditions)
-    func aConditionNamesOneValueOrTexts(text: String, values: [MentionCondition.Value]) throws {
-        let lines = "also = [{ records = \"$.x\", entity = \"Person\", where = { path = \"$.a.b\", equals = \(text) } }]"
+    func aConditionIsOneOfThoseThatRecordsHave(text: String, test: ValueTest) throws {
+        let lines = "also = [{ records = \"$.x\", entity = \"Person\", where = { path = \"$.a.b\", \(text) } }]"
         let mention = try #require(try configuration(Self.source(lines)).sources[0].resources[0].also.first)
-        #expect(mention.condition == MentionCondition(path: "$.a.b", values: values))
+        #expect(mention.condition == Self.condition("$.a.b", test))
     }
 
     // What is shown of it can be read again.
@@ -86,7 +95,7 @@ import Testing
               { records = "$.users.*", entity = "Person", map_key = "id" },
               { records = "$['a \\"b\\"'].list", entity = "Article", where = { path = "$.n", equals = 1.5 } },
               { records = "$.x", entity = "Person", where = { path = "$.kind", equals = ["a \\"b\\"", "c"] } },
-              { records = "$.y", entity = "Person", where = { path = "$.ok", equals = false } },
+              { records = "$.y", entity = "Person", where = { path = "$.ok", equals = false, after = "-90d", format = "unix" } },
             ]
             """
         let reading = read(Self.source(lines))
@@ -155,25 +164,25 @@ import Testing
             "[{ records = \"$.*\", entity = \"Person\", map_key = \"nobody\" }]", "also.1.map_key", "is not an attribute of \"Person\"",
             "known attributes"
         ),
-        ("[{ records = \"$.a\", entity = \"Person\", where = \"x\" }]", "also.1.where", "expected a table", "or { … }"),
+        ("[{ records = \"$.a\", entity = \"Person\", where = \"x\" }]", "also.1.where", "expected a table", "write a table such as {"),
         (
-            "[{ records = \"$.a\", entity = \"Person\", where = { equals = 1 } }]", "also.1.where.path", "\"path\" is missing",
+            "[{ records = \"$.a\", entity = \"Person\", where = { equals = 1 } }]", "also.1.where", "it does not say what to look at",
             "write path = \"$.type\""
         ),
         (
-            "[{ records = \"$.a\", entity = \"Person\", where = { path = \"$.t\" } }]", "also.1.where.equals", "\"equals\" is missing",
-            "write equals ="
+            "[{ records = \"$.a\", entity = \"Person\", where = { path = \"$.t\" } }]", "also.1.where", "nothing is asked of the path",
+            "write exists = true"
         ),
         (
-            "[{ records = \"$.a\", entity = \"Person\", where = { path = \"$\", equals = 1 } }]", "also.1.where.path", "\"$\" is the whole object",
-            "write path = \"$.type\""
+            "[{ records = \"$.a\", entity = \"Person\", where = { path = \"$\", equals = 1 } }]", "also.1.where", "path: \"$\" is all of it",
+            "write a path such as"
         ),
         (
-            "[{ records = \"$.a\", entity = \"Person\", where = { path = \"$.a[*]\", equals = 1 } }]", "also.1.where.path",
-            "the wildcard \"*\" in a path is not in this version", "write a path"
+            "[{ records = \"$.a\", entity = \"Person\", where = { path = \"$.a[*]\", equals = 1 } }]", "also.1.where",
+            "the wildcard \"*\" in a path is not in this version", "write a table"
         ),
         (
-            "[{ records = \"$.a\", entity = \"Person\", where = { path = \"$.t\", equals = [] } }]", "also.1.where.equals", "the list is empty",
+            "[{ records = \"$.a\", entity = \"Person\", where = { path = \"$.t\", equals = [] } }]", "also.1.where", "equals: the list is empty",
             "write"
         ),
         (

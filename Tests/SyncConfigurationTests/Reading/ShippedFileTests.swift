@@ -94,7 +94,7 @@ import Testing
             let resource = try #require(reading.configuration?.resource(scope: "directory/\(name)"))
             let token = try #require(resource.incremental?.token)
             #expect(token.path == "$['@odata.deltaLink']" && token.parameter == nil && resource.incremental?.fullEvery == .days(30))
-            #expect(resource.deletion.condition == DeletionCondition("$['@removed']") && resource.deletion.detect == .snapshot)
+            #expect(resource.deletion.condition == RecordCondition(path: "$['@removed']") && resource.deletion.detect == .snapshot)
             guard case .bodyLink("$['@odata.nextLink']", nil) = resource.pagination.kind else {
                 Issue.record("\(name) has other pages")
                 return

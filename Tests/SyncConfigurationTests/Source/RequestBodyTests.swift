@@ -10,6 +10,8 @@ import Testing
             .init("limit", .number("10")),
         ]))
 
+    private static let states = BodyValue.array([.text("{open}"), .number("1.0")])
+
     /// What is at a member of the outermost object.
     private func member(_ name: String, of body: RequestBody?) -> BodyValue? {
         guard case .json(let value)? = body else { return nil }
@@ -18,13 +20,20 @@ import Testing
 
     @Test func templatesAreFilledAndTextsAreNot() {
         #expect(Self.body.templates == [Template("{repo.id}")])
-        let filled = Self.body.filled { template in template.filled { "<\($0)>" } }
+        let filled = Self.body.filled { template in .text(template.filled { "<\($0)>" }) }
         #expect(filled.templates == [])
         #expect(
             member("filter", of: filled)
                 == .object([.init("repo", .text("<repo.id>")), .init("states", .array([.text("{open}"), .number("1.0")]))]))
         let form = RequestBody.form([FormField(name: "a", value: "x{b}{{c}}"), FormField(name: "a", value: "y")])
-        #expect(form.filled { template in template.filled { _ in "1" } } == .form([.init(name: "a", value: "x1{c}"), .init(name: "a", value: "y")]))
+        let texts = form.filled { template in .text(template.filled { _ in "1" }) }
+        #expect(texts == .form([.init(name: "a", value: "x1{c}"), .init(name: "a", value: "y")]))
+    }
+
+    @Test func aPlaceMayBecomeANumberOrATruthValue() {
+        #expect(member("filter", of: Self.body.filled { _ in .number("7") }) == .object([.init("repo", .number("7")), .init("states", Self.states)]))
+        let form = RequestBody.form([FormField(name: "a", value: "{b}")])
+        #expect(form.filled { _ in .boolean(true) } == .form([.init(name: "a", value: "true")]))
     }
 
     @Test func aValueGoesWhereThereIsNothingAndInPlaceOfWhatIsThere() {

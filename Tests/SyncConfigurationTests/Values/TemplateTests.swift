@@ -27,6 +27,8 @@ import Testing
         #expect(form("{since:unix-ms}") == .date(.unixMilliseconds) && form("{a.b:rfc3339}") == .date(.rfc3339))
         #expect(form("{item.id:split(-,2)}") == .piece(separator: "-", number: 2))
         #expect(form("{item.id:split(,,-1)}") == .piece(separator: ",", number: -1))
+        #expect(form("{a.b:text}") == .text(nil) && form("{since:unix-ms:text}") == .text(.unixMilliseconds))
+        #expect(Template("{since:unix:text}").only.map { "{\($0)}" } == "{since:unix:text}" && form("{since:rfc3339:text}") == nil)
         for text in ["{a:split(-,x)}", "{a:split(,1)}", "{a:split(-)}", "{a:%Q}", "{a:segment }", "{a:}"] {
             #expect(Template(text).references.isEmpty)
         }

@@ -64,6 +64,8 @@ import Testing
             .sinceIgnored(scope: Example.countries, run: Example.run, since: "2024-01-01T00:00:00Z", oldest: "2020-01-01T00:00:00Z"),
             .cursorMissing(scope: Example.countries, run: Example.run, page: 1, field: "$.at"),
             .tokenMissing(scope: Example.countries, run: Example.run, reason: "the last page has none at $.delta"),
+            .identityMismatch(
+                scope: Example.countries, run: Example.run, reason: "tls.client_key: key.pem holds a key that does not belong to the certificate"),
         ]
         for event in events {
             let said = formatter.entry(for: event)

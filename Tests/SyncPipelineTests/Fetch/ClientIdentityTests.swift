@@ -2,6 +2,7 @@ import Foundation
 import Secrets
 import SyncConfiguration
 import SyncTestSupport
+import Synchronization
 import Testing
 
 @testable import SyncPipeline
@@ -136,6 +137,65 @@ import Testing
         #expect(place.server.requests.count == 1)
         await pool.shutdown()
         await place.end()
+    }
+
+    // Whoever renews them writes one after the other.
+    @Test func whileOnlyOneOfTheTwoIsRenewedThoseBeforeAreShown() async throws {
+        let place = try await Place(), pool = TransportPool(secrets: Self.secrets)
+        let next = try TestIdentity(for: ["DNS:next.example"], authority: "Strangers")
+        defer { next.remove() }
+        let certificate = place.client.certificate + "-used", key = place.client.key + "-used"
+        func write(_ from: String, to: String) throws {
+            try String(contentsOfFile: from, encoding: .utf8).write(toFile: to, atomically: true, encoding: .utf8)
+        }
+        func change(_ tls: inout SyncConfiguration.TLSConfiguration) {
+            tls.clientCertificate = .file(certificate)
+            tls.clientKey = .file(key)
+        }
+        // Where there was no pair before, the two are of no use.
+        try write(next.certificate, to: certificate)
+        try write(place.client.key, to: key)
+        await #expect(throws: FetchError.self) { try await fetch(place, from: pool, change) }
+        try write(place.client.certificate, to: certificate)
+        let first = try await fetch(place, from: pool, change)
+        #expect(isPage(first), "\(first)")
+        for (from, to, before) in [(next.key, key, place.client.key), (next.certificate, certificate, place.client.certificate)] {
+            try write(from, to: to)
+            let still = try await fetch(place, from: pool, change)
+            #expect(isPage(still), "\(still)")
+            try write(before, to: to)
+        }
+        #expect(place.server.requests.map(\.isIdentified) == [true, true, true])
+        // With both it is another pair, which this server does not take.
+        try write(next.key, to: key)
+        try write(next.certificate, to: certificate)
+        let refused = try await fetch(place, from: pool, change)
+        #expect(refused.error != nil)
+        #expect(place.server.requests.count == 3)
+        await pool.shutdown()
+        await place.end()
+    }
+
+    @Test func aPairThatIsHalfRenewedIsTold() async throws {
+        let one = try TestIdentity(for: ["DNS:client.example"]), other = try TestIdentity(for: ["DNS:client.example"])
+        defer { for identity in [one, other] { identity.remove() } }
+        let keys = try [one, other].map { try String(contentsOfFile: $0.key, encoding: .utf8) }
+        let certificate = try String(contentsOfFile: one.certificate, encoding: .utf8), isRenewed = Mutex(false)
+        let pool = TransportPool(
+            secrets: SecretResolver { reference, _ in
+                Secret(Array((reference == .credential("key") ? keys[isRenewed.withLock { $0 } ? 1 : 0] : certificate).utf8))
+            })
+        var options = TransportOptions.test
+        options.tls.clientCertificate = .credential("certificate")
+        options.tls.clientKey = .credential("key")
+        let asked = options, before = try await pool.lease(for: asked)
+        #expect(before.mismatch == nil)
+        isRenewed.withLock { $0 = true }
+        let still = try await pool.lease(for: asked)
+        #expect(still.identity == before.identity && still.mismatch?.contains("does not belong to the certificate") == true)
+        isRenewed.withLock { $0 = false }
+        #expect(try await pool.lease(for: asked).mismatch == nil)
+        await pool.shutdown()
     }
 
     @Test func aServerThatARedirectLeadsToSeesNoCertificate() async throws {

@@ -4,15 +4,17 @@ import SyncConfiguration
 extension AuthenticationConfiguration {
     /// One of each kind that carries a secret, in each of its places.
     static func carrying(_ secret: SecretReference) -> [AuthenticationConfiguration] {
-        let all: [AuthenticationConfiguration] =
-            [.bearer(.init(token: secret)), .basic(.init(username: .name("u"), password: secret))]
-            + APIKey.Place.allCases.map { .apiKey(.init(name: "k", in: $0, value: secret)) }
-            + [.oauth2(.init(grant: .clientCredentials, tokenURL: "https://login.example/token", clientID: .text("c"), clientSecret: secret))]
-            + APIKey.Place.allCases.map { .session(session(in: $0, secret)) } + APIKey.Place.allCases.map { .jwt(signed(in: $0, secret)) }
+        var all: [AuthenticationConfiguration] = [.bearer(.init(token: secret)), .basic(.init(username: .name("u"), password: secret))]
+        all += APIKey.Place.allCases.map { .apiKey(.init(name: "k", in: $0, value: secret)) }
+        all.append(.oauth2(.init(grant: .clientCredentials, tokenURL: "https://login.example/token", clientID: .text("c"), clientSecret: secret)))
+        all += APIKey.Place.allCases.map { .session(session(in: $0, secret)) }
+        all += APIKey.Place.allCases.map { .jwt(signed(in: $0, secret)) }
+        all.append(.hmac(signature(in: .header("Authorization", .signatureAlone), secret)))
+        all.append(.hmac(signature(in: .query("k"), secret)))
         for one in all {
             switch one {
             // Whoever adds a kind adds it above as well, and it is seen everywhere where no secret may go.
-            case .none, .bearer, .basic, .apiKey, .oauth2, .session, .jwt: break
+            case .none, .bearer, .basic, .apiKey, .oauth2, .session, .jwt, .hmac: break
             }
         }
         return all
@@ -24,6 +26,16 @@ extension AuthenticationConfiguration {
         jwt.sendAs.name = "k"
         jwt.sendAs.prefix = ""
         return jwt
+    }
+
+    private static func signature(in carrier: RequestSignature.Carrier, _ secret: SecretReference) -> RequestSignature {
+        var signature = RequestSignature(key: secret, template: .signatureAlone, in: carrier)
+        signature.keyID = .secret(secret)
+        signature.timestampHeader = "X-Time"
+        signature.timestampParameter = "time"
+        signature.nonceHeader = "X-Nonce"
+        signature.nonceParameter = "nonce"
+        return signature
     }
 
     private static func session(in place: APIKey.Place, _ secret: SecretReference) -> Session {

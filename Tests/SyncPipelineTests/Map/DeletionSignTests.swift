@@ -6,7 +6,7 @@ import Testing
 
 /// What a record has to say to be one of an object that is gone.
 @Suite struct DeletionSignTests {
-    private func met(_ test: DeletionCondition.Test, _ values: [String?], areTexts: Bool = false) throws -> [Bool] {
+    private func met(_ test: ValueTest?, _ values: [String?], areTexts: Bool = false) throws -> [Bool] {
         let plan = JSONFieldPlan([JSONField("deletion", path: "$.at.deleted")])
         let sign = DeletionSign(field: 0, test: test, areTexts: areTexts)
         return try values.map { value in
@@ -19,7 +19,7 @@ import Testing
 
     @Test func whatIsThereAndNeitherNullNorFalseHolds() throws {
         let values: [String?] = [nil, "null", "false", "true", "0", "\"\"", "{}", "[]", "{\"reason\": \"changed\"}", "1.5", "\"2024-01-01\""]
-        #expect(try met(.holds, values) == [false, false, false] + Array(repeating: true, count: 8))
+        #expect(try met(nil, values) == [false, false, false] + Array(repeating: true, count: 8))
     }
 
     @Test func whatExistsMayBeNull() throws {
@@ -30,28 +30,37 @@ import Testing
     @Test func aValueIsOneOfThoseThatAreNamedAndOfTheirKind() throws {
         let values: [String?] = [nil, "null", "true", "1", "1.0", "1.5", "\"removed\"", "\"Removed\"", "\"true\"", "\"1\"", "[1]"]
         func expected(_ places: Int...) -> [Bool] { values.indices.map { places.contains($0) } }
-        #expect(try met(.isAny([.bool(true)]), values) == expected(2))
-        #expect(try met(.isAny([.integer(1)]), values) == expected(3, 4))
-        #expect(try met(.isAny([.text("removed"), .text("1")]), values) == expected(6, 9))
+        #expect(try met(.equals(.boolean(true)), values) == expected(2))
+        #expect(try met(.equals(.integer(1)), values) == expected(3, 4))
+        #expect(try met(.isAmong([.text("removed"), .text("1")]), values) == expected(6, 9))
+    }
+
+    @Test func whatASignIsComparedWithMayBeAnything() throws {
+        let values: [String?] = [nil, "null", "1.5", "\"was removed\"", "{\"reason\": \"removed\"}", "\"\u{E9}\"", "\"e\u{301}\""]
+        #expect(try met(.equals(.number(1.5)), values) == [false, false, true, false, false, false, false])
+        #expect(try met(.contains("removed"), values) == [false, false, false, true, true, false, false])
+        #expect(try met(.notEquals(.number(1.5)), values) == [true, true, false, true, true, true, true])
+        // Letters that look the same are other bytes.
+        #expect(try met(.equals(.text("\u{E9}")), values) == [false, false, false, false, false, true, false])
     }
 
     // The cells of a table are texts, and one without any is there in every row.
     @Test func whereAllAreTextsWhatTheySayCounts() throws {
         let no: [String?] = [nil, "null", "\"\"", "\" \"", "\"false\"", "\"False\"", "\"0\"", "\"no\"", "\"N\""]
-        #expect(try met(.holds, no, areTexts: true) == no.map { _ in false })
-        #expect(try met(.holds, ["\"true\"", "\"1\"", "\"2024-01-01\"", "\"x\""], areTexts: true) == [true, true, true, true])
+        #expect(try met(nil, no, areTexts: true) == no.map { _ in false })
+        #expect(try met(nil, ["\"true\"", "\"1\"", "\"2024-01-01\"", "\"x\""], areTexts: true) == [true, true, true, true])
         #expect(try met(.exists(true), [nil, "null", "\"x\""], areTexts: true) == [false, false, true])
         #expect(try met(.exists(false), [nil, "null", "\"x\""], areTexts: true) == [true, true, false])
         let values: [String?] = ["\"true\"", "\"false\"", "\"1\"", "\"1.0\"", "\"x\"", "null"]
-        #expect(try met(.isAny([.bool(true)]), values, areTexts: true) == [true, false, false, false, false, false])
-        #expect(try met(.isAny([.integer(1)]), values, areTexts: true) == [false, false, true, true, false, false])
-        #expect(try met(.isAny([.text("x"), .text("1")]), values, areTexts: true) == [false, false, true, false, true, false])
+        #expect(try met(.equals(.boolean(true)), values, areTexts: true) == [true, false, false, false, false, false])
+        #expect(try met(.equals(.integer(1)), values, areTexts: true) == [false, false, true, true, false, false])
+        #expect(try met(.isAmong([.text("x"), .text("1")]), values, areTexts: true) == [false, false, true, false, true, false])
     }
 
     @Test func withoutAFieldEveryRecordSaysIt() throws {
         var isMet = false
         _ = try JSONRecordReader().read(body: Array("[{}]".utf8), plan: JSONFieldPlan([])) {
-            isMet = DeletionSign(field: nil, test: .holds).isMet(by: $0)
+            isMet = DeletionSign(field: nil).isMet(by: $0)
         }
         #expect(isMet)
     }

@@ -256,16 +256,4 @@ extension DeletionRecordTests {
         #expect(try await fixture.live() == ["1", "2", "3"])
         try await fixture.end()
     }
-
-    // What a record says of its object counts, whoever mentions that beside it.
-    @Test func aMentionTakesNoDeletionBack() async throws {
-        let fixture = try await api.fixture(
-            Self.people("path = \"$.deleted\"", "records = \"$.items\"\nalso = [{ records = \"$.included\", entity = \"Person\" }]"))
-        api.set("/people", #"{"items": [{"id": 1}, {"id": 2}], "included": []}"#)
-        try await fixture.sync("api/people")
-        api.set("/people", #"{"items": [{"id": 2, "deleted": true}], "included": [{"id": 2, "name": "x"}]}"#)
-        #expect(try await fixture.sync("api/people").counts.deleted == 1)
-        #expect(try await fixture.live() == ["1"])
-        try await fixture.end()
-    }
 }

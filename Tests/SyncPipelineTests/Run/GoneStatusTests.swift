@@ -215,4 +215,20 @@ import Testing
         #expect(try await fixture.live() == ["1"])
         try await fixture.end()
     }
+
+    // Where a token leads there may be nothing any more, and everything where it is asked for without one.
+    @Test(arguments: ["detect = \"gone-status\", confirm_runs = 1", "detect = \"field\", path = \"$['@removed']\""], [404, 410])
+    func aTokenThatIsGoneSaysNothingOfTheRows(deletion: String, status: Int) async throws {
+        let api = DeltaAPI()
+        for id in 1...3 { api.put(id) }
+        let fixture = try await api.fixture(api.people(deletion: deletion))
+        try await fixture.sync("api/people")
+        api.change { state in (state.oldest, state.rejection) = (100, status) }
+        _ = api.asked()
+        let report = try await fixture.sync("api/people")
+        #expect(report.isComplete && report.counts.deleted == 0, "\(report)")
+        #expect(api.asked().prefix(2) == ["delta=3", ""])
+        #expect(try await fixture.live() == ["1", "2", "3"])
+        try await fixture.end()
+    }
 }

@@ -254,6 +254,25 @@ import Testing
         try await fixture.end()
     }
 
+    // What is asked of an object may depend on the time: then its page is read each time, and what says no time is set aside.
+    @Test func whichObjectsAreMeantMayDependOnTheTime() async throws {
+        let old = "also = [{ records = \"$.users\", entity = \"Person\", where = { path = \"$.at\", before = \"-2h\" } }]"
+        let fixture = try await api.fixture(Self.tickets(old))
+        let now = fixture.clock.wallTime
+        func time(_ hours: Double) -> String { "\"\(now.addingTimeInterval(hours * 3600).formatted(.iso8601))\"" }
+        set(
+            #"{"id": 1}"#, users: #"[{"id": 7, "at": \#(time(-2.5))}, {"id": 8, "at": \#(time(-0.5))}, {"id": 9, "at": "soon"}, {"id": 10}]"#,
+            etag: "\"1\"")
+        let report = try await fixture.sync("api/tickets")
+        #expect(report.isComplete && report.counts.quarantined == 1, "\(report)")
+        #expect(try await Self.people(fixture) == ["7 nil nil"])
+        let again = try await fixture.sync("api/tickets")
+        #expect(again.notModifiedPages == 0, "\(again)")
+        try await fixture.sync("api/tickets")
+        #expect(try await Self.people(fixture) == ["7 nil nil", "8 nil nil"])
+        try await fixture.end()
+    }
+
     // A ticket that is mentioned is none of the listing: it does not go with it, and says no key of it either.
     @Test func anObjectOfTheRecordsEntityIsNotListed() async throws {
         let fixture = try await api.fixture(Self.tickets("also = [{ records = \"$.parents\", entity = \"Ticket\" }]"))

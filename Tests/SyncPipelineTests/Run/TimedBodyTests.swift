@@ -53,4 +53,55 @@ import Testing
         #expect(try await fixture.live() == ["1", "2", "3"])
         try await fixture.end()
     }
+
+    // What is all of a value is what fills it.
+    @Test(arguments: [
+        ("unix", "{since}", "1577836800"), ("unix-ms", "{since}", "1577836800000"), ("unix", "{since:text}", "\"1577836800\""),
+        ("unix", "{since:unix-ms}", "1577836800000"), ("unix", "{since:unix-ms:text}", "\"1577836800000\""),
+        ("unix", "{since:rfc3339}", "\"2020-01-01T00:00:00Z\""), ("unix", "from {since}", "\"from 1577836800\""),
+        ("rfc3339", "{since}", "\"2020-01-01T00:00:00Z\""), ("rfc3339", "{since:unix}", "1577836800"), ("%s", "{since}", "\"1577836800\""),
+    ])
+    func aTimeThatIsANumberIsOneInJSON(format: String, template: String, sent: String) async throws {
+        let api = BodyPageTests.BodyAPI()
+        api.set("{\"from\":\(sent)}", "[{\"id\": 1}]")
+        let fixture = try await api.fixture(
+            ScriptedAPI.configuration(
+                ScriptedAPI.resource(
+                    "people", of: "Person",
+                    """
+                    method = "POST"
+                    json = { from = "\(template)" }
+                    incremental = { field = "$.at", start = "2020-01-01T00:00:00Z", request_format = "\(format)" }
+                    """)))
+        let report = try await fixture.sync("api/people")
+        #expect(report.outcome == .succeeded, "\(report)")
+        try await fixture.end()
+    }
+
+    @Test func whatAParentHasIsInJSONWhatItIs() async throws {
+        let api = BodyPageTests.BodyAPI()
+        api.set("{\"all\":true}", #"[{"id": 7, "name": "5", "age": 40}]"#)
+        let sent = #"{"id":7,"name":"5","age":40,"text":"7","two":"7-40","in":[7]}"#
+        api.set(sent, #"[{"id": 1}]"#)
+        let fixture = try await api.fixture(
+            ScriptedAPI.configuration(
+                ScriptedAPI.resource("people", of: "Person", "method = \"POST\"\njson = { all = true }"),
+                ScriptedAPI.resource(
+                    "tasks", of: "Task",
+                    """
+                    method = "POST"
+                    for_each = { resource = "people", as = "p" }
+                    json = { id = "{p.id}", name = "{p.name}", age = "{p.age}", text = "{p.id:text}", two = "{p.id}-{p.age}", in = ["{p.id}"] }
+                    """),
+                entities: ScriptedAPI.entities() + """
+
+                    [entity.Task]
+                    key = ["id"]
+                    [entity.Task.attributes]
+                    id = { type = "int64", optional = false }
+                    """))
+        try await fixture.sync()
+        #expect(fixture.transport.requests.map { $0.body?.revealed() ?? "" } == ["{\"all\":true}", sent])
+        try await fixture.end()
+    }
 }

@@ -20,6 +20,20 @@ import Testing
         #expect(MissingKeys(try #require(example.data)) == example)
     }
 
+    @Test func whatWasSaidOfTombstonesSurvivesTheCompactFormAndGoesWithThem() throws {
+        var missing = example
+        missing.say([4], madeAt: 800_000_000)
+        missing.say([9], madeAt: 5)
+        #expect(MissingKeys(try #require(missing.data)) == missing)
+        #expect(MissingKeys.Stored(try #require(missing.data)).fewest == 1)
+        missing.forgetTombstones(madeAt: 800_000_000, besides: [5])
+        #expect(missing.tombstones == [800_000_000: [5], -1: [6]] && missing.said == [5: [9]])
+        missing.forgetSaid(until: 4)
+        #expect(missing.said == [5: [9]])
+        missing.forgetSaid(until: 5)
+        #expect(missing.said == [:])
+    }
+
     @Test func whatEarlierVersionsWroteOfMissingRowsIsRead() {
         var bytes: [UInt8] = [0xff, 0xff, 0xff, 0xff, 16, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0x00, 0x08, 0xaf, 0x2f, 0, 0, 0, 0]
         bytes += [0, 0, 0, 0, 9, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 6]

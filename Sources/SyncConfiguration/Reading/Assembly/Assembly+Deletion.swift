@@ -2,9 +2,6 @@ import JSONPaths
 
 /// Whether what `deletion` says fits together, and fits the resource.
 extension Assembly {
-    /// What a record is asked: one of these.
-    private static let tests = ["equals", "in", "exists"]
-
     /// - Parameters:
     ///   - entity: that of the resource; nil: there is none, which has been complained about.
     ///   - origins: where the keys in force stand.
@@ -19,7 +16,7 @@ extension Assembly {
                 at: written[key]?.place ?? origins[key] ?? origins["detect"] ?? own.node?.place, own.subject, key: key, message, suggestion)
         }
         for layer in layers {
-            let table = layer.table("deletion").node?.table ?? [:], named = Self.tests.filter { table[$0] != nil }
+            let table = layer.table("deletion").node?.table ?? [:], named = ConditionTable.tests.filter { table[$0] != nil }
             if named.count > 1 { complain(named[1], "\(named[0]) and \(named[1]) cannot be used together", "remove one of them") }
         }
         switch deletion.detect {
@@ -29,12 +26,12 @@ extension Assembly {
                 complain("path", "detect = \"field\" needs path", "write path = \"$.deleted\", where a record says that its object is gone")
             }
         case .snapshot where deletion.path == nil:
-            if let test = Self.tests.first(where: { written[$0] != nil }), written["path"] == nil {
+            if let test = ConditionTable.tests.first(where: { written[$0] != nil }), written["path"] == nil {
                 complain(test, "\(test) is about what stands at path, and there is no path", "write path = \"$.deleted\"")
             }
         case .none, .records, .goneStatus:
             // What less specific tables say of other resources does no harm.
-            for key in ["path"] + Self.tests where written[key] != nil {
+            for key in ["path"] + ConditionTable.tests where written[key] != nil {
                 complain(
                     key, "\"\(key)\" belongs to detect = \"field\" or \"snapshot\", but detect is \"\(deletion.detect.rawValue)\"",
                     "remove it, or change detect")

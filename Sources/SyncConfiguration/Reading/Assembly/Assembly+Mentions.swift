@@ -53,7 +53,6 @@ extension Assembly {
         }
         if node?.table?["records"] == nil { complain("records", "\"records\" is missing", "write records = \"$.included\", where the list is") }
         if node?.table?["entity"] == nil { complain("entity", "\"entity\" is missing", "write entity = \"User\", what its objects become") }
-        let condition = condition(own.table("where"))
         guard let name = table.entity else { return nil }
         guard let index = modelIndex.entity(name) else {
             // An entity that was refused has been complained about under its own name.
@@ -73,26 +72,8 @@ extension Assembly {
         guard let records = table.records else { return nil }
         var mention = MentionConfiguration(records: records, entity: name)
         mention.mapKey = table.mapKey
-        mention.condition = condition
+        mention.condition = table.condition
         return mention
-    }
-
-    private func condition(_ layer: Layer) -> MentionCondition? {
-        guard let node = layer.node else { return nil }
-        let table = resolve(MentionConditionTable.self, [layer]).value
-        guard let said = node.table else { return nil }
-        if said["path"] == nil {
-            complaints.add(at: node.place, layer.subject, key: "path", "\"path\" is missing", "write path = \"$.type\", where an object says it")
-        }
-        if said["equals"] == nil {
-            complaints.add(at: node.place, layer.subject, key: "equals", "\"equals\" is missing", "write equals = \"users\", what it has to say")
-        }
-        if table.path == .root {
-            complaints.add(
-                at: said["path"]?.place, layer.subject, key: "path", "\"$\" is the whole object, which equals no value", "write path = \"$.type\"")
-        }
-        guard let path = table.path, let values = table.values else { return nil }
-        return MentionCondition(path: path, values: values)
     }
 
     /// What makes no sense beside the resource's own records.

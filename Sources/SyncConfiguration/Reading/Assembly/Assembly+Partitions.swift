@@ -276,13 +276,13 @@ struct TemplateLookup {
 
     private func problem(withFormOf reference: Template.Reference, isTime: Bool) -> Problem? {
         switch reference.form {
-        case .date where !isTime:
+        case .date where !isTime, .text(_?) where !isTime:
             Problem(
                 message: "{\(reference)}: only a time can be written in a format of times",
                 suggestion: "write {\(([reference.alias] + reference.path).joined(separator: "."))}")
         case .piece where isTime:
             Problem(message: "{\(reference)}: a time is not split", suggestion: "write the part that is meant as a format, such as %Y")
-        case nil, .segment, .date, .piece: nil
+        case nil, .segment, .date, .piece, .text: nil
         }
     }
 
@@ -292,7 +292,7 @@ struct TemplateLookup {
         return template.malformedPlace(named: names.sorted()).map { place in
             Problem(
                 message: "\(place): what follows the colon is no form",
-                suggestion: "write segment, split(-,0), rfc3339, unix, unix-ms, unix-us, http-date or a pattern such as %Y-%m-%d")
+                suggestion: "write segment, text, split(-,0), rfc3339, unix, unix-ms, unix-us, http-date or a pattern such as %Y-%m-%d")
         }
     }
 

@@ -56,7 +56,7 @@ extension Assembly {
             secrets.append(BodySecret(session.sendAs.name, auth.table("send_as"), key: "name"))
         case .jwt(let token) where token.sendAs.place == .body:
             secrets.append(BodySecret(token.sendAs.name, auth.table("send_as"), key: "name"))
-        case .none, .bearer, .basic, .apiKey, .oauth2, .session, .jwt: break
+        case .none, .bearer, .basic, .apiKey, .oauth2, .session, .jwt, .hmac: break
         }
         for field in resource.secretFields { secrets.append(BodySecret(field.name, own, key: "secret_fields", at: origins["secret_fields"])) }
         for (number, secret) in secrets.enumerated() {

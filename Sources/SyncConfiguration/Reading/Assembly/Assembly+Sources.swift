@@ -195,7 +195,7 @@ extension Assembly {
         let tables = AuthenticationTable.Inner(
             login: login.value, sendAs: sendAs.value, assertion: assertion.value, tls: hasTLS ? tls.value : nil, base: base)
         let value = table.configuration(auth, origins, tables, complaints)
-        var settings = settings(of: table, origins, path: path, prefix: "auth.", only: ["kind"] + (table.kind?.keys ?? []))
+        var settings = settings(of: table, origins, path: path, prefix: "auth.", only: table.shownKeys)
         let inner = table.kind?.keys ?? []
         if inner.contains("login") { settings += self.settings(of: login.value, login.origins, path: path, prefix: "auth.login.") }
         if inner.contains("send_as") { settings += self.settings(of: sendAs.value, sendAs.origins, path: path, prefix: "auth.send_as.") }

@@ -5,7 +5,7 @@ struct AuthenticationTable: ConfigurationTable {
     enum Kind: String, TableKind {
         case none, bearer, basic
         case apiKey = "api-key"
-        case oauth2, session, jwt
+        case oauth2, session, jwt, hmac
 
         var keys: [String] {
             switch self {
@@ -20,6 +20,11 @@ struct AuthenticationTable: ConfigurationTable {
                 ]
             case .session: ["login", "token_path", "token_header", "expires_path", "lifetime", "early_refresh", "send_as", "tls"]
             case .jwt: ["key", "key_encoding", "algorithm", "claims", "headers", "lifetime", "early_refresh", "send_as"]
+            case .hmac:
+                [
+                    "key", "key_encoding", "key_id", "algorithm", "template", "encoding", "in", "header", "header_value", "name", "timestamp_format",
+                    "timestamp_header", "timestamp_param", "nonce_header", "nonce_param",
+                ]
             }
         }
     }
@@ -46,6 +51,13 @@ struct AuthenticationTable: ConfigurationTable {
     var earlyRefresh = TimeSpan.seconds(60)
     var tokenHeader: String?
     var webToken = WebTokenTable()
+    var signature = SignatureTable()
+    private var writtenAlgorithm: WrittenAlgorithm?
+    /// As it is written, or else the kind's own.
+    var algorithm: WrittenAlgorithm {
+        get { writtenAlgorithm ?? (kind == .hmac ? .request(.sha256) : .token(.rs256)) }
+        set { writtenAlgorithm = newValue }
+    }
     private var writtenLifetime: TimeSpan?
     /// As it is written; a token that is made here has one in any case.
     var lifetime: TimeSpan? {
@@ -65,7 +77,7 @@ struct AuthenticationTable: ConfigurationTable {
         set { writtenExpiresPath = newValue }
     }
 
-    static let laterKinds = ["hmac", "aws-sigv4"]
+    static let laterKinds = ["aws-sigv4"]
 
     static var keys: [Key<Self>] {
         let header = Codec<String>.headerName
@@ -100,9 +112,20 @@ struct AuthenticationTable: ConfigurationTable {
             Key("lifetime", Codec<TimeSpan>.timeSpan(.seconds(1) ... .days(366)).optional(), \.lifetime),
             Key("early_refresh", .timeSpan(.zero ... .hours(24)), \.earlyRefresh),
         ]
-        let made: [Key<Self>] = WebTokenTable.keys(at: \Self.webToken)
+        // What signs tokens and what signs requests have keys of one name.
+        let algorithm: [Key<Self>] = [Key("algorithm", Codec<WrittenAlgorithm>.algorithm, \.algorithm)]
+        let made: [Key<Self>] = WebTokenTable.keys(at: \Self.webToken).filter { $0.name != "algorithm" } + algorithm
+        let signed: [Key<Self>] = SignatureTable.keys(at: \Self.signature)
         let tables: [Key<Self>] = Key.structural("login", "send_as", "assertion", "tls")
-        return carrier + fetched + made + tables + Key.later("template", "pool", "tokens", "strategy")
+        return carrier + fetched + made + signed + tables + Key.later("pool", "tokens", "strategy")
+    }
+
+    /// The keys that say something of this kind.
+    var shownKeys: [String] {
+        guard let kind else { return ["kind"] }
+        // A signature is in a header, or in the query.
+        let idle: Set<String> = kind != .hmac ? [] : place == .query ? ["header", "header_value"] : ["name"]
+        return ["kind"] + kind.keys.filter { !idle.contains($0) }
     }
 
     /// The tables inside of it.
@@ -154,6 +177,7 @@ struct AuthenticationTable: ConfigurationTable {
         case .oauth2: return oauth2(reading, inner)
         case .session: return session(reading, inner)
         case .jwt: return jwt(reading, inner)
+        case .hmac: return hmac(reading)
         }
     }
 }

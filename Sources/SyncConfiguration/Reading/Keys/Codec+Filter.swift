@@ -20,6 +20,31 @@ extension Codec where Value == [RecordCondition] {
     }
 }
 
+extension Codec where Value == RecordCondition {
+    /// One condition.
+    static var condition: Codec {
+        let expected = "a table such as { path = \"$.type\", equals = \"user\" }"
+        let wrong = [
+            "1", "true", "\"$.type\"", "[]", "{}", "{ path = \"$.type\" }", "{ equals = 1 }", "{ path = \"$\", exists = true }",
+            "{ path = \"$.a[*]\", equals = 1 }", "{ path = \"$.a\", equals = [] }", "{ path = \"$.a\", equal = 1 }",
+            "{ path = \"$.a\", after = \"soon\" }", "{ path = \"$.a\", matches = \"x\" }",
+        ]
+        return Codec(expected: expected, wrong: wrong) { node in
+            guard let table = node.table else { return mismatch(node, expected, "write \(expected)") }
+            do throws(ConditionTable.Refusal) {
+                return .value(try RecordCondition(table))
+            } catch {
+                switch error {
+                case .wrong(let message, let suggestion): return .wrong(message, suggestion)
+                case .later(let what): return .later(what)
+                }
+            }
+        } toml: {
+            $0.toml
+        }
+    }
+}
+
 extension RecordCondition {
     fileprivate init(_ nodes: [String: DocumentNode]) throws(ConditionTable.Refusal) {
         let table = try ConditionTable(nodes, known: ["path"] + ConditionTable.tests + ["after", "before", "format"])
@@ -52,9 +77,13 @@ extension RecordCondition {
 
 extension Codec where Value == RecordCondition.Moment {
     /// A time, or so long before now.
-    fileprivate static var moment: Codec {
-        let expected = "a time such as \"2020-01-01T00:00:00Z\", or \"-90d\" for so long before now"
-        return Codec(expected: expected, wrong: ["5", "true", "\"\"", "\"soon\"", "\"90d\""]) { node in
+    static var moment: Codec { timeOrSpan("a time such as \"2020-01-01T00:00:00Z\", or \"-90d\" for so long before now") }
+
+    /// A time, or so long before another.
+    ///
+    /// - Parameter expected: what may be written, in words.
+    static func timeOrSpan(_ expected: String) -> Codec {
+        Codec(expected: expected, wrong: ["5", "true", "\"\"", "\"soon\"", "\"-90\"", "\"90d\"", "\"2020-13-01\"", "[]", "1.5"]) { node in
             switch node.value {
             case .string(let text), .moment(let text):
                 if text.hasPrefix("-"), let span = TimeSpan(String(text.dropFirst())) { return .value(.ago(span)) }

@@ -10,8 +10,8 @@ struct ConditionTable {
         case later(String)
     }
 
-    /// The keys that ask something of a value.
-    static let tests = ["equals", "not_equals", "exists", "contains", "in"]
+    /// The keys that ask something of a value, in a fixed order.
+    static let tests = ["exists", "equals", "not_equals", "in", "contains"]
 
     /// - Parameter known: the keys that it may have.
     init(_ table: [String: DocumentNode], known: [String]) throws(Refusal) {
@@ -42,14 +42,14 @@ struct ConditionTable {
         return path
     }
 
-    /// What is asked of the value, in a fixed order.
+    /// What is asked of the value.
     func tests() throws(Refusal) -> [ValueTest] {
         var tests: [ValueTest] = []
-        if let flag = try value("exists", Codec<Bool>.bool) { tests.append(.exists(flag)) }
-        if let value = try value("equals", Codec<ConditionValue>.conditionValue) { tests.append(.equals(value)) }
-        if let value = try value("not_equals", Codec<ConditionValue>.conditionValue) { tests.append(.notEquals(value)) }
-        if let values = try value("in", Codec<[ConditionValue]>.conditionValues) { tests.append(.isAmong(values)) }
-        if let text = try value("contains", Codec<String>.text("a text", maxLength: 1024)) { tests.append(.contains(text)) }
+        for key in Self.tests {
+            // Of a list in place of a value any will do.
+            let meant = key == "equals" && table[key]?.array != nil ? "in" : key
+            if let test = try value(key, Codec<ValueTest>.test(meant)) { tests.append(test) }
+        }
         let others = tests.filter { $0 != .exists(false) }
         if tests.count > others.count, !others.isEmpty {
             throw .wrong("what is not there has no value that could be compared", "remove exists = false, or the others")
@@ -64,15 +64,60 @@ struct ConditionTable {
 }
 
 extension ValueTest {
-    /// The key and its value as TOML.
-    var toml: (key: String, value: String?) {
+    /// The key that it stands under.
+    var key: String {
         switch self {
-        case .exists(let flag): ("exists", "\(flag)")
-        case .equals(let value): ("equals", value.toml)
-        case .notEquals(let value): ("not_equals", value.toml)
-        case .isAmong(let values): ("in", Codec<[ConditionValue]>.conditionValues.toml(values))
-        case .contains(let text): ("contains", tomlQuoted(text))
+        case .exists: "exists"
+        case .equals: "equals"
+        case .notEquals: "not_equals"
+        case .isAmong: "in"
+        case .contains: "contains"
         }
+    }
+
+    /// The key and its value as TOML.
+    var toml: (key: String, value: String?) { (key, Codec<ValueTest>.test(key).toml(self)) }
+}
+
+extension Codec where Value == ValueTest {
+    /// The value of one of the keys that ask something: `ConditionTable.tests`.
+    static func test(_ key: String) -> Codec {
+        switch key {
+        case "exists": Codec<Bool>.bool.mapped(ValueTest.exists) { if case .exists(let flag) = $0 { flag } else { nil } }
+        case "not_equals":
+            Codec<ConditionValue>.conditionValue.mapped(ValueTest.notEquals) { if case .notEquals(let value) = $0 { value } else { nil } }
+        case "in": Codec<[ConditionValue]>.conditionValues.mapped(ValueTest.isAmong) { if case .isAmong(let values) = $0 { values } else { nil } }
+        case "contains":
+            Codec<String>.text("a text", maxLength: 1024).mapped(ValueTest.contains) { if case .contains(let text) = $0 { text } else { nil } }
+        default: Codec<ConditionValue>.conditionValue.mapped(ValueTest.equals) { if case .equals(let value) = $0 { value } else { nil } }
+        }
+    }
+}
+
+extension Codec {
+    /// The codec of what these values are a part of.
+    ///
+    /// - Parameters:
+    ///   - whole: makes it.
+    ///   - part: the part of one; nil: it is one of another kind.
+    fileprivate func mapped<Whole>(_ whole: @escaping (Value) -> Whole, _ part: @escaping (Whole) -> Value?) -> Codec<Whole> {
+        Codec<Whole>(expected: expected, wrong: wrong) { node in
+            switch read(node) {
+            case .value(let value): .value(whole(value))
+            case .wrong(let message, let suggestion): .wrong(message, suggestion)
+            case .later(let what): .later(what)
+            }
+        } toml: {
+            part($0).flatMap(toml)
+        }
+    }
+}
+
+extension DeletionConfiguration {
+    /// What is asked under a key; nil: nothing.
+    subscript(test key: String) -> ValueTest? {
+        get { test?.key == key ? test : nil }
+        set { if let newValue { test = newValue } }
     }
 }
 

@@ -1,4 +1,3 @@
-import Foundation
 import JSONPaths
 
 /// `incremental` as it stands in the files.
@@ -152,21 +151,22 @@ extension Codec where Value == IncrementalTable.FullInterval {
 }
 
 extension Codec where Value == IncrementalConfiguration.Start {
+    /// A moment, or an integer.
     fileprivate static var start: Codec {
-        let expected = "a time such as \"2020-01-01T00:00:00Z\", \"-90d\" for so long before the run, or an integer"
-        return Codec(expected: expected, wrong: ["true", "\"\"", "\"yesterday\"", "\"-90\"", "\"90d\"", "\"2020-13-01\"", "[]", "1.5"]) { node in
-            switch node.value {
-            case .integer(let value): return .value(.integer(value))
-            case .string(let text), .moment(let text):
-                if text.hasPrefix("-"), let span = TimeSpan(String(text.dropFirst())) { return .value(.ago(span)) }
-                if let date = AttributeDefault.date(text) { return .value(.time(seconds: date.timeIntervalSince1970)) }
-                return mismatch(node, expected, TimeSpan(text).map { "did you mean \"-\($0)\"?" })
-            default: return mismatch(node, expected)
+        let moment = Codec<RecordCondition.Moment>.timeOrSpan(
+            "a time such as \"2020-01-01T00:00:00Z\", \"-90d\" for so long before the run, or an integer")
+        return Codec(expected: moment.expected, wrong: moment.wrong.filter { $0 != "5" }) { node in
+            if case .integer(let value) = node.value { return .value(.integer(value)) }
+            switch moment.read(node) {
+            case .value(.time(let seconds)): return .value(.time(seconds: seconds))
+            case .value(.ago(let span)): return .value(.ago(span))
+            case .wrong(let message, let suggestion): return .wrong(message, suggestion)
+            case .later(let what): return .later(what)
             }
         } toml: {
             switch $0 {
-            case .time(let seconds): AttributeDefault.text(of: Date(timeIntervalSince1970: seconds)).map(tomlQuoted)
-            case .ago(let span): "\"-\(span)\""
+            case .time(let seconds): moment.toml(.time(seconds: seconds))
+            case .ago(let span): moment.toml(.ago(span))
             case .integer(let value): "\(value)"
             }
         }

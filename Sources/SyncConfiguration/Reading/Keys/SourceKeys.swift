@@ -121,12 +121,12 @@ extension ParsePolicy: ConfigurationTable {
 
 extension DeletionConfiguration: ConfigurationTable {
     static var keys: [Key<Self>] {
-        [
+        let said: [Key<Self>] = [
             Key("detect", .choice(Detection.self), \.detect),
             Key("path", Codec<JSONPath>.jsonPath.optional(), \.path),
-            Key("equals", Codec<DeletionCondition.Scalar>.scalar.optional(), \.equals),
-            Key("in", Codec<[DeletionCondition.Scalar]>.scalars.optional(), \.values),
-            Key("exists", Codec<Bool>.bool.optional(), \.exists),
+        ]
+        let tests: [Key<Self>] = ConditionTable.tests.map { Key($0, Codec<ValueTest>.test($0).optional(), \.[test: $0]) }
+        let rest: [Key<Self>] = [
             Key("statuses", Codec<[Int]>.goneStatuses.optional(), \.statuses),
             Key("action", .choice(Action.self), \.action),
             Key("confirm_runs", .integer(1...1000), \.confirmRuns),
@@ -137,5 +137,6 @@ extension DeletionConfiguration: ConfigurationTable {
             .inForce("on_source_removed", "keep"),
             .inForce("cascade", "model"),
         ]
+        return said + tests + rest
     }
 }

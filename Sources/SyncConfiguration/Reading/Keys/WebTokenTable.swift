@@ -91,6 +91,13 @@ extension AuthenticationTable {
         reading.need("key")
         let sendAs = inner.sendAs.configuration(reading)
         let life = lifetime ?? AuthenticationConfiguration.WebToken.defaultLifetime
+        var webToken = webToken
+        switch algorithm {
+        case .token(let algorithm): webToken.algorithm = algorithm
+        case .request(let algorithm):
+            reading.complain(
+                "algorithm", "\(algorithm.rawValue) signs requests, and no tokens", "write algorithm = \"RS256\", or another one of tokens")
+        }
         guard let made = webToken.configuration(reading, lifetime: life) else { return .none }
         var result = AuthenticationConfiguration.JWT(made)
         result.earlyRefresh = earlyRefresh

@@ -30,9 +30,9 @@ extension ValueTest {
 
 extension ConditionValue {
     /// Whether a text says it, as attributes of this type read texts.
-    func isSaid(by text: String) -> Bool {
+    private func isSaid(by text: String) -> Bool {
         switch self {
-        case .text(let other): text == other
+        case .text(let other): text.utf8.elementsEqual(other.utf8)
         case .boolean(let flag): text == "\(flag)"
         case .integer(let number): NumberText(text.utf8)?.int64 == number
         case .number(let number): NumberText(text.utf8).flatMap { Double($0.canonical) } == number
@@ -42,11 +42,12 @@ extension ConditionValue {
     fileprivate func equals(_ value: JSONValue, _ areTexts: Bool) -> Bool {
         switch (self, value) {
         case (_, .string(let other)) where areTexts: isSaid(by: other)
-        case (.text(let text), .string(let other)): text == other
+        case (.text(let text), .string(let other)): text.utf8.elementsEqual(other.utf8)
         case (.boolean(let flag), .bool(let other)): flag == other
         case (.integer(let number), .int64(let other)): number == other
-        case (.integer(let number), .double(let other)): Double(number) == other
-        case (.number(let number), .int64(let other)): number == Double(other)
+        // Some services write whole numbers with a point.
+        case (.integer(let number), .double(let other)): Int64(exactly: other) == number
+        case (.number(let number), .int64(let other)): Int64(exactly: number) == other
         case (.number(let number), .double(let other)): number == other
         case (.number(let number), .bigNumber(let digits)): Double(digits) == number
         case (.text, _), (.boolean, _), (.integer, _), (.number, _): false

@@ -117,6 +117,7 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
                 origin: origin, place: .header(name: oauth2.header, prefix: prefix, token.value), token: token, isTokenNew: isNew)
         case .session(let session): return try await self.token(as: session.sendAs, observe)
         case .jwt(let jwt): return try await self.token(as: jwt.sendAs, observe)
+        case .hmac(let signature): return Credential(origin: origin, place: .none, signer: try await signer(signature))
         case .bearer(let bearer):
             let token = try await secret(bearer.token)
             try Self.checkHeader(token, "\(bearer.token)")
@@ -140,6 +141,18 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
             return Credential(
                 origin: origin, place: try Self.place(key.place, name: key.name, prefix: key.prefix, value, "\(key.value)"))
         }
+    }
+
+    private func signer(_ signature: AuthenticationConfiguration.RequestSignature) async throws -> RequestSigner {
+        let key = try await secret(signature.key)
+        var keyID: Secret?
+        switch signature.keyID {
+        case nil: break
+        case .text(let text)?: keyID = Secret(Array(text.utf8))
+        case .secret(let reference)?: keyID = try await secret(reference)
+        }
+        if let keyID { try Self.checkHeader(keyID, "key_id") }
+        return try RequestSigner(signature, key: key, keyID: keyID)
     }
 
     private static func place(
@@ -234,7 +247,15 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         case .apiKey(let key): "\(Self.words(key.place)) \(key.name) for \(origin)"
         case .oauth2(let oauth2): "a token in the header \(oauth2.header) for \(origin)"
         case .session(let session): "a token in the \(Self.words(session.sendAs.place)) \(session.sendAs.name) for \(origin)"
+        case .hmac(let signature): "a signature in the \(Self.words(signature)) for \(origin)"
         case .jwt(let jwt): "a signed token in the \(Self.words(jwt.sendAs.place)) \(jwt.sendAs.name) for \(origin)"
+        }
+    }
+
+    private static func words(_ signature: AuthenticationConfiguration.RequestSignature) -> String {
+        switch signature.carrier {
+        case .header(let name, _): "header \(name)"
+        case .query(let name): "query parameter \(name)"
         }
     }
 
@@ -275,11 +296,18 @@ struct Credential: Sendable {
     var token: AccessToken?
     /// The token was fetched for this exchange: another one would be no better.
     var isTokenNew = false
+    /// Signs each request by itself; nil: nothing does.
+    var signer: RequestSigner?
 
     /// Puts it into a request, if that goes to the origin it belongs to.
     func apply(to request: inout HTTPRequest) {
         guard request.address.origin == origin else { return }
         for place in others + [place] { Self.put(place, into: &request) }
+    }
+
+    /// Signs a request that is complete but for that, if it goes to the origin that the key belongs to.
+    func sign(_ request: inout HTTPRequest, at now: Date) {
+        if request.address.origin == origin { signer?.sign(&request, at: now) }
     }
 
     /// What a request sends, with the secrets that belong into it if it goes to the origin they belong to.

@@ -74,7 +74,9 @@ struct BodyDecoder {
         try gunzip.append(bytes) { try unpack($0, to: sink) }
     }
 
-    /// Whether a body that has been cut short would be noticed: its end is not only that of the connection.
+    /// Whether a body that has been cut short would be noticed: its end is not only that of the connection. A member of gzip says where it ends, and not
+    /// whether another one follows: a cut exactly between two of them is noticed where HTTP says how long the body is, or TLS that it is over, and
+    /// nowhere else.
     var hasMarkedEnd: Bool { announced != nil || isChunked || gunzip != nil || unpacker != nil }
 
     /// Whether there may be more of what has ended: another member of gzip, with nothing but the end of the connection after those before.

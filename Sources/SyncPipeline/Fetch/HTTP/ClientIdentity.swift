@@ -55,8 +55,24 @@ struct ClientIdentity: Sendable {
         }
     }
 
+    /// A certificate and a key, each in a place of its own, that do not belong together: one of them may have been renewed, and the other may follow.
+    struct Mismatch: Error {
+        /// What is wrong where nothing follows.
+        let failure: FetchError
+    }
+
     /// - Throws: `FetchError` of the class `credential` if there is no certificate, or key and certificate do not belong together.
     init?(_ texts: Texts?) throws {
+        do {
+            guard let identity = try Self(checking: texts) else { return nil }
+            self = identity
+        } catch let mismatch as Mismatch {
+            throw mismatch.failure
+        }
+    }
+
+    /// - Throws: `Mismatch`, or as `init(_:)` does.
+    init?(checking texts: Texts?) throws {
         guard let texts, let reference = texts.tls.clientCertificate else { return nil }
         table = texts.table
         digest = texts.digest
@@ -78,7 +94,8 @@ struct ClientIdentity: Sendable {
         do {
             _ = try NIOSSLContext(configuration: shown(in: .clientAlone))
         } catch NIOSSLError.failedToLoadPrivateKey {
-            throw Self.failure(ofKey, "holds a key that does not belong to the certificate")
+            let failure = Self.failure(ofKey, "holds a key that does not belong to the certificate")
+            throw texts.tls.clientKey == nil ? failure : Mismatch(failure: failure)
         } catch {
             throw Self.failure(own, "holds a certificate that cannot be shown with its key: \(error)")
         }

@@ -81,7 +81,8 @@ struct Exchange: Sendable {
             if let place = credential.missingPlace(in: page.content) {
                 throw FetchError(.credential, detail: "the body has no place “\(place)” for a secret")
             }
-            let request = settings.request(page, at: address, credential: credential, validators: validators, cookies: cookies)
+            var request = settings.request(page, at: address, credential: credential, validators: validators, cookies: cookies)
+            credential.sign(&request, at: clock.wallTime)
             watch.sent(at: clock.instant)
             let head: HTTPResponse
             do {

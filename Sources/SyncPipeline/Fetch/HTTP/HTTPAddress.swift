@@ -183,9 +183,12 @@ public struct Origin: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The port that a scheme has when an address names none.
     static func defaultPort(of scheme: String) -> Int { scheme == "https" ? 443 : 80 }
 
-    /// `https://api.example`, with the port where it is not the scheme's own.
-    public var description: String {
+    /// The host as a request names it, with the port where it is not the scheme's own.
+    var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
-        return port == Self.defaultPort(of: scheme) ? "\(scheme)://\(name)" : "\(scheme)://\(name):\(port)"
+        return port == Self.defaultPort(of: scheme) ? name : "\(name):\(port)"
     }
+
+    /// `https://api.example`, with the port where it is not the scheme's own.
+    public var description: String { "\(scheme)://\(authority)" }
 }

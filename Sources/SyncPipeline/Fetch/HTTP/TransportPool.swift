@@ -5,7 +5,8 @@ import Synchronization
 ///
 /// A user of a transport keeps it open. A reload drops all of them: later requests go over new ones, for which certificate authorities are read
 /// again, and the old ones are shut down when their last requests are answered. A certificate that the client shows is read whenever somebody asks
-/// for a transport: another one has a transport of its own, which takes the place of the one before.
+/// for a transport: another one has a transport of its own, which takes the place of the one before. As long as certificate and key do not belong
+/// together, the one before stays.
 public final class TransportPool: Sendable {
     private struct Entry {
         let transport: any HTTPTransport
@@ -80,7 +81,18 @@ public final class TransportPool: Sendable {
                 (self.current(options, identity, state).flatMap { self.lease($0, &state) }, state.generation)
             }
             if let known { return known }
-            let made = try await make(options, try ClientIdentity(identity))
+            let shown: ClientIdentity?
+            do {
+                shown = try ClientIdentity(checking: identity)
+            } catch let mismatch as ClientIdentity.Mismatch {
+                // What was shown until now is as good as it was.
+                let before = state.withLock { state in
+                    state.current[options].flatMap { self.lease($0.number, &state, mismatch: mismatch.failure.detail) }
+                }
+                guard let before else { throw mismatch.failure }
+                return before
+            }
+            let made = try await make(options, shown)
             let (lease, unused): (Lease?, (any HTTPTransport)?) = state.withLock { state in
                 guard state.generation == generation else { return (nil, nil) }
                 // Another caller may have made one meanwhile, and it is in use.
@@ -124,10 +136,10 @@ public final class TransportPool: Sendable {
         return known.number
     }
 
-    private func lease(_ number: Int, _ state: inout State) -> Lease? {
+    private func lease(_ number: Int, _ state: inout State, mismatch: String? = nil) -> Lease? {
         guard let entry = state.entries[number] else { return nil }
         state.entries[number]?.users += 1
-        return Lease(entry.transport, identity: entry.identity) { [weak self] in self?.release(number) }
+        return Lease(entry.transport, identity: entry.identity, mismatch: mismatch) { [weak self] in self?.release(number) }
     }
 
     private func release(_ number: Int) {
@@ -142,12 +154,15 @@ public final class TransportPool: Sendable {
     final class Lease: HTTPTransport {
         /// Tells the certificate that the client shows, and its key, from others; nil: it shows none.
         let identity: String?
+        /// Why that is not what is there now, in a sentence; nil: it is.
+        let mismatch: String?
         private let transport: any HTTPTransport
         private let release: @Sendable () -> Void
 
-        fileprivate init(_ transport: any HTTPTransport, identity: String?, release: @escaping @Sendable () -> Void) {
+        fileprivate init(_ transport: any HTTPTransport, identity: String?, mismatch: String?, release: @escaping @Sendable () -> Void) {
             self.transport = transport
             self.identity = identity
+            self.mismatch = mismatch
             self.release = release
         }
 

@@ -31,7 +31,7 @@ struct TokenRequest: Sendable, Hashable {
     init?(_ configuration: AuthenticationConfiguration) throws(FetchError) {
         let text: String
         switch configuration {
-        case .none, .bearer, .basic, .apiKey: return nil
+        case .none, .bearer, .basic, .apiKey, .hmac: return nil
         case .oauth2(let oauth2):
             kind = .oauth2(oauth2)
             text = oauth2.tokenURL

@@ -78,6 +78,9 @@ public struct ControlRoutes: Sendable {
         case .pause: return try Self.answer(try await backend.pause(request.scope))
         case .resume: return try Self.answer(try await backend.resume(request.scope))
         case .acceptDeletes: return try Self.answer(try await backend.acceptDeletes(request.scope ?? ""))
+        case .replay:
+            guard request.wait else { return try Self.answer(try await backend.replay(request.scope)) }
+            return Self.stream(try await backend.replayProgress(request.scope))
         case .sync:
             guard request.wait else { return try Self.answer(try await backend.sync(request.scope, full: request.full)) }
             return Self.stream(try await backend.syncProgress(request.scope, full: request.full))

@@ -63,6 +63,7 @@ extension PipelineState {
 
     mutating func end(_ scope: ResourceScope, _ id: Int, _ conclusion: SyncRun.Conclusion, _ now: Moment) {
         guard let run = resources[scope]?.run, run.id == id else { return }
+        if run.cause == .replay { return endReplay(scope, run, conclusion, now) }
         resources[scope]?.run = nil
         suspects[scope] = nil
         if let until = conclusion.parkedUntil, let resource = resources[scope] { park(resource.place, until, resource.plan, now) }
@@ -91,6 +92,7 @@ extension PipelineState {
             answerIfParked(scope, now)
             ask(scope, .control, waiter: nil, now)
         }
+        beginReplay(scope, now)
     }
 
     private func nextPoll(_ resource: Resource, _ run: Run, _ outcome: RunOutcome, _ now: Moment) -> SyncInstant {

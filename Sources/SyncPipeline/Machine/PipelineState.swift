@@ -9,6 +9,7 @@ import SyncConfiguration
 ///                                 resumed, enabled │      └────────────────────────┘
 ///                                                  ▼
 ///                                                idle: paused, disabled, removed (its run is cancelled)
+///     due, idle at a time ── replay asked ──► running; what is due waits until it has ended, and is due then as it was
 ///     all ── stopping ──► runs end after their page, are cancelled after the grace, and after a little more patience nobody waits for them
 ///
 /// `SyncPipeline` says what happens and carries out the result. Nothing else knows when anything is due. Invariant: what is enabled and not paused
@@ -76,6 +77,7 @@ struct PipelineState: Sendable {
             if acceptsDeletes { resources[scope]?.acceptsDeletes = true }
             if isFull, resources[scope]?.isPollable == true { resources[scope]?.isFull = true }
             ask(scope, cause, waiter: waiter, now)
+        case .replayAsked(let scope, let waiter): askReplay(scope, waiter: waiter, now)
         case .asking(let scope):
             guard resources[scope]?.run != nil else { break }
             resources[scope]?.lastStarted = now.instant
@@ -155,11 +157,12 @@ struct PipelineState: Sendable {
             resource.due = nil
             release(&resource.waiters)
             resource.asked = nil
-        } else if let due = resource.due {
+            forgetReplay(&resource)
+        } else if let due = resource.due ?? resource.run?.heldDue {
             // A shorter interval counts at once, a longer one from the next run on.
             let regular = max((resource.lastStarted ?? now.instant).advanced(by: resource.interval), resource.soonest(at: now))
             let next = old.schedule == plan.schedule ? due : min(due, regular)
-            resource.due = max(next, notBefore(resource, now))
+            if resource.run == nil { resource.due = max(next, notBefore(resource, now)) } else { resource.run?.heldDue = next }
         }
         resources[scope] = resource
         if resource.due == nil { schedule(scope, daemon: daemon, stored: nil, now) }
@@ -170,6 +173,7 @@ struct PipelineState: Sendable {
         release(&resource.waiters)
         resource.asked = nil
         resource.due = nil
+        forgetReplay(&resource)
         resource.isRemoved = true
         resources[scope] = resource
         retire(scope)
@@ -184,6 +188,7 @@ struct PipelineState: Sendable {
         resource.due = nil
         resource.asked = nil
         release(&resource.waiters)
+        forgetReplay(&resource)
         resources[scope] = resource
         record(scope, now)
     }
@@ -212,11 +217,11 @@ struct PipelineState: Sendable {
                 if let cause = resource.asked, resource.waiters.isEmpty || resource.isFull {
                     unserved[scope] = UnservedPoll(scope: scope, cause: cause, isFull: resource.isFull)
                 }
-                resources[scope]?.asked = nil
-                if var waiters = resources[scope]?.waiters {
-                    release(&waiters)
-                    resources[scope]?.waiters = []
-                }
+                var idle = resource
+                release(&idle.waiters)
+                forgetReplay(&idle)
+                idle.asked = nil
+                resources[scope] = idle
             }
             isUnsaved = true
         }
@@ -228,7 +233,7 @@ struct PipelineState: Sendable {
 
     /// A stop cut off what somebody had asked for. Who waits for it is told, and may have joined somebody who wanted more.
     mutating func leaveUnserved(_ scope: ResourceScope, _ run: Run) {
-        guard run.waiters.isEmpty || run.isFull, run.cause != .schedule || run.isFull else { return }
+        guard run.cause != .replay, run.waiters.isEmpty || run.isFull, run.cause != .schedule || run.isFull else { return }
         unserved[scope] = UnservedPoll(scope: scope, cause: run.cause, isFull: run.isFull || unserved[scope]?.isFull == true)
     }
 

@@ -43,6 +43,8 @@ public enum SyncEvent: Sendable, Hashable {
     case pageIgnored(scope: ResourceScope, run: UUID, page: Int, status: Int, message: String)
     /// A listing ended without the token that the next run would go on from, which asks for everything then. `reason`: what is wrong with it.
     case tokenMissing(scope: ResourceScope, run: UUID, reason: String)
+    /// Bodies of a resource are not kept, or kept no longer, although its configuration says so: a replay lacks them. What was fetched is saved all the same.
+    case archiveFailed(scope: ResourceScope, reason: String)
     /// A save of the document failed.
     case saveFailed(reason: String, cause: SaveFailureCause)
     /// A save of the document succeeded after failures.

@@ -227,7 +227,9 @@ final class BodyArchive: Sendable {
     private func make(_ place: URL) -> Bool {
         let mode = mode, permissions = mode | (mode & 0o444) >> 2 | 0o100
         var isMade = mkdir(place.path, permissions) == 0
-        if !isMade, errno == ENOENT, place != folder, make(place.deletingLastPathComponent()) { isMade = mkdir(place.path, permissions) == 0 }
+        if !isMade, errno == ENOENT, place.path != folder.path, make(place.deletingLastPathComponent()) {
+            isMade = mkdir(place.path, permissions) == 0
+        }
         return isMade ? chmod(place.path, permissions) == 0 : errno == EEXIST
     }
 

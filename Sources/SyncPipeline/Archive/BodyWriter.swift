@@ -19,7 +19,7 @@ enum BodyFile {
     static func bytes<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] { withUnsafeBytes(of: number.littleEndian) { Array($0) } }
 
     static func number<Number: FixedWidthInteger>(_ bytes: ArraySlice<UInt8>, _ type: Number.Type) -> Number {
-        bytes.reversed().reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+        bytes.reversed().reduce(Number(0)) { $0 << 8 | Number(truncatingIfNeeded: $1) }
     }
 
     /// What the system says of its last failure.

@@ -249,7 +249,9 @@ final class ListingRun: Sendable {
                 tally.take(unmodified, request: request.key, facts: known, stored: stored)
                 try await renew(stored, by: unmodified, request: request)
                 try await noteGoneAgain(request, tally)
-                environment.archive.confirm(ArchivedHead.slot(request.key, repetition), of: scope)
+                if environment.archive.isKept(scope) {
+                    environment.archive.confirm(ArchivedHead.slot(request.key, repetition), of: scope)
+                }
                 await unmodified.body?.keepIfMissing()
                 environment.observe(.pageNotModified(scope: scope, run: id, page: page))
             case .leftAlone:

@@ -199,11 +199,11 @@ final class BodyArchive: Sendable {
 
     /// Begins to write a body; nil: none of the resource is kept, or there is no room.
     func write(_ head: ArchivedHead, of scope: ResourceScope) -> BodyWriter? {
-        let (number, leavesFree) = state.withLock { state in
+        let (number, leavesFree, isKept) = state.withLock { state -> (Int, Int, Bool) in
             state.arrivals += 1
-            return (state.shelves[scope.whole] == nil ? nil : state.arrivals, state.leavesFree)
+            return (state.arrivals, state.leavesFree, state.shelves[scope.whole] != nil)
         }
-        guard let number else { return nil }
+        guard isKept else { return nil }
         if let free = DiskSpace.free(at: store), free < leavesFree {
             tellOnce(scope, "no body is kept while the disk has less room than store.min_free_disk")
             return nil
@@ -243,18 +243,14 @@ final class BodyArchive: Sendable {
             tell(scope, "the body of page \(entry.page) cannot be kept: \(BodyFile.reason)")
             return nil
         }
-        let outdated = change(scope) { shelf in
-            let outdated = shelf.take(Place(part: part, slot: entry.slot)) { !$0.isSaved }
+        let outdated = change(scope) { shelf -> [Entry] in
+            let before = shelf.take(Place(part: part, slot: entry.slot)) { !$0.isSaved }
             shelf.add(entry)
-            return outdated.filter { $0.name != entry.name }
+            return before.filter { $0.name != entry.name }
         }
-        // The resource keeps none any more.
-        guard let outdated else {
-            remove([entry], of: scope)
-            return nil
-        }
-        remove(outdated, of: scope)
-        return entry
+        // Where nothing is kept any more, not this either.
+        remove(outdated ?? [entry], of: scope)
+        return outdated == nil ? nil : entry
     }
 
     /// Its rows are saved: from now on it stands for its page, and where only the last is kept the others go.
@@ -267,12 +263,12 @@ final class BodyArchive: Sendable {
         let (outdated, tooMany) =
             change(scope) { shelf -> ([Entry], [Entry]) in
                 let isLast = shelf.rule.raw == .last
-                let before = shelf.take(Place(part: entry.part, slot: entry.slot)) { isLast || $0 == entry || $0 == saved }
+                let before = shelf.take(Place(part: entry.part, slot: entry.slot)) { isLast || [entry.name, saved.name].contains($0.name) }
                 shelf.add(saved)
                 let limit = shelf.rule.rawMax.bytes
                 // A little more than it must be, so that not every page looks for the oldest.
                 let tooMany = shelf.size > limit ? shelf.shrink(to: limit - limit / 16) : []
-                return (before.filter { $0 != entry && $0 != saved }, tooMany)
+                return (before.filter { ![entry.name, saved.name].contains($0.name) }, tooMany)
             } ?? ([], [])
         remove(outdated + tooMany, of: scope)
         if tooMany.contains(where: { $0.run == entry.run }) {

@@ -51,9 +51,9 @@ struct Exchange: Sendable {
         watch.receivedHead(at: clock.instant)
         do {
             return try await read(head, for: nil, from: address, watch: watch, known: KnownResponse())
-        } catch let error as FetchError {
-            guard var error = describe(error, address: address, status: head.status, headers: head.headers) as? FetchError else { throw error }
-            error = error.redacted(by: settings.redactor)
+        } catch let failure as FetchError {
+            let described = describe(failure, address: address, status: head.status, headers: head.headers)
+            var error = (described as? FetchError ?? failure).redacted(by: settings.redactor)
             error.excerpt = String(error.excerpt.prefix(Self.excerptLength))
             throw error
         }

@@ -1,5 +1,6 @@
 import OpenCoreData
 import SyncConfiguration
+import Synchronization
 
 extension SyncPipeline {
     /// Maps what is archived once more, as the configuration in force says, and asks no server. `scope` is a source, `source/resource`, or nil for everything

@@ -1,6 +1,7 @@
 import Foundation
 import OpenCoreData
 import SyncConfiguration
+import Synchronization
 
 /// What becomes of a page that has arrived, or lay in the archive.
 extension ListingRun {

@@ -2,6 +2,7 @@ import Foundation
 import OpenCoreData
 import SyncConfiguration
 import SyncReports
+import Synchronization
 
 /// A run that asks nobody: the bodies in the archive are mapped once more, as the configuration of today says. It concludes nothing from what is not there,
 /// and leaves the cursor, the schedule and what is known of the last listing alone.

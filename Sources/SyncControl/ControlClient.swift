@@ -114,7 +114,20 @@ public final class ControlClient: Sendable {
     public func sync(
         scope: String?, full: Bool, progress: @Sendable (SyncProgress) -> Void
     ) async throws(ControlError) -> [RunReport] {
-        let response = try await send(ControlRequest(.sync, scope: scope, full: full, wait: true), timeout: Self.longest)
+        try await runs(of: ControlRequest(.sync, scope: scope, full: full, wait: true), progress)
+    }
+
+    /// Has archived bodies mapped again and returns at once. Status 64 where no bodies are kept.
+    public func replay(scope: String?) async throws(ControlError) -> ControlResponse { try await answer(ControlRequest(.replay, scope: scope)) }
+
+    /// Has archived bodies mapped again and returns when everything is saved.
+    /// - Parameter progress: called for each line of the answer, in order.
+    public func replay(scope: String?, progress: @Sendable (SyncProgress) -> Void) async throws(ControlError) -> [RunReport] {
+        try await runs(of: ControlRequest(.replay, scope: scope, wait: true), progress)
+    }
+
+    private func runs(of request: ControlRequest, _ progress: @Sendable (SyncProgress) -> Void) async throws(ControlError) -> [RunReport] {
+        let response = try await send(request, timeout: Self.longest)
         var pending = ByteBuffer()
         do {
             for try await chunk in response.body {

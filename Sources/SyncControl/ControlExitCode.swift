@@ -31,6 +31,14 @@ public enum ControlExitCode: Int32, Sendable, Hashable, Codable, CaseIterable {
         return runs.count < expected ? .temporaryFailure : .success
     }
 
+    /// The status of `replay --wait`: nothing is the fault of a server.
+    /// - Parameter expected: of how many resources bodies were to be mapped.
+    public static func replay(_ runs: [RunReport], expected: Int) -> ControlExitCode {
+        if runs.contains(where: { $0.outcome == .failed && $0.failure == .store }) { return .ioError }
+        if runs.contains(where: { $0.outcome == .failed }) { return .dataError }
+        return runs.count < expected || runs.contains { $0.outcome != .succeeded } ? .temporaryFailure : .success
+    }
+
     private static func run(_ run: RunReport) -> ControlExitCode {
         switch run.outcome {
         case .succeeded: .success

@@ -14,6 +14,8 @@ public struct ControlRequest: Sendable, Hashable, Codable {
         case quarantine
         /// Polls now, within the limits of the schedule; with `wait`, tells progress line by line.
         case sync
+        /// Maps archived bodies again, and asks no server; with `wait`, tells progress line by line.
+        case replay
         /// Reads the configuration again; one with a mistake is refused and the old one kept.
         case reload
         /// Keeps resources from being polled until `resume`, across restarts; an open run goes on.
@@ -34,7 +36,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
         public var method: String {
             switch self {
             case .version, .status, .config, .quarantine: "GET"
-            case .sync, .reload, .pause, .resume, .acceptDeletes, .reset, .backup: "POST"
+            case .sync, .replay, .reload, .pause, .resume, .acceptDeletes, .reset, .backup: "POST"
             }
         }
 
@@ -47,6 +49,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
             case .version, .status, .config, .backup: []
             case .quarantine: ["id", "limit", "skip"]
             case .sync: ["scope", "full", "wait"]
+            case .replay: ["scope", "wait"]
             case .reload: ["wait"]
             case .pause, .resume, .acceptDeletes: ["scope"]
             case .reset: ["scope", "what"]

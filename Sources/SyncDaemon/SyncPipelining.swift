@@ -17,6 +17,9 @@ public protocol SyncPipelining: Sendable {
     func reload(_ configuration: CisternConfiguration) async throws
     /// Polls now, within the limits. With `wait`, returns after the save that holds the last page; else at once and with nothing.
     func sync(_ scope: String?, cause: RunCause, full: Bool, wait: Bool) async throws -> [RunReport]
+    /// Maps archived bodies once more, and asks no server. With `wait`, returns after the save that holds the last page; else at once and with nothing. Throws
+    /// `SyncError.unknownScope` and `SyncError.notKept`.
+    func replay(_ scope: String?, wait: Bool) async throws -> [RunReport]
     /// Keeps resources from being polled until `resume`, across restarts; nil means all. Throws `SyncError.unknownScope`, and what the store says.
     func pause(_ scope: String?) async throws
     /// Ends a pause and a wait that a server asked for, and polls; nil means all. Throws `SyncError.unknownScope`, and what the store says.

@@ -4,6 +4,8 @@ import Foundation
 public enum SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The configuration has no such source or resource; `known` are its resources.
     case unknownScope(String, known: [String])
+    /// Of what is meant, everything if nil, no bodies are kept that could be mapped once more.
+    case notKept(String?)
     /// A resource, or the pipeline itself, needs an entity that the model does not have.
     case unknownEntity(String)
     /// The resource has a key of its own, which must equal the key of its entity in this version: `expected`.
@@ -22,6 +24,8 @@ public enum SyncError: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .unknownScope(let scope, let known):
             "there is no source or resource \"\(scope)\"; the configuration has \(known.joined(separator: ", "))"
+        case .notKept(let scope):
+            "no bodies are kept of \(scope ?? "any resource"); write schema = { raw = \"last\" } there, reload, and `cisternctl sync --full` fetches them"
         case .unknownEntity(let name): "the model has no entity \"\(name)\""
         case .keyOfResource(let scope, let entity, let expected):
             "\(scope): key must be the key of entity \(entity), \(expected), in this version; remove it from the resource"

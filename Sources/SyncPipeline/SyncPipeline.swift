@@ -53,6 +53,7 @@ public final class SyncPipeline: Sendable {
     private let fetchQueue = OperationQueue()
     let parseQueue = OperationQueue()
     let trust = PageTrust()
+    let archive: BodyArchive
     let workers: Workers
     let slots: RequestSlots
     private let openRuns: OpenRuns
@@ -80,6 +81,7 @@ public final class SyncPipeline: Sendable {
         self.version = version
         self.observe = observer
         slots = RequestSlots(max(1, configuration.daemon.maxParallelRequests), clock: clock)
+        archive = BodyArchive(package: document.fileURL, observe: observer)
         let openRuns = OpenRuns(folder: document.fileURL)
         self.openRuns = openRuns
         workers = Workers(document)
@@ -131,6 +133,7 @@ public final class SyncPipeline: Sendable {
         // From now on: what was written before is looked at with each page's first answer.
         document.root.persistentStoreCoordinator?.askForOthers {}
         handle(.leftOpen(openRuns.suspects))
+        await archive.perform { [archive] in archive.dropArrivals() }
         try await RunState.rename(entitiesOf: state.withLock { $0.configuration.model }, document: document)
         try await reload(state.withLock { $0.configuration })
         handle(.started(isArmed: armed))
@@ -144,6 +147,7 @@ public final class SyncPipeline: Sendable {
         try Self.check(configuration)
         let (stored, schedules) = try await RunState.loadAll(document: document)
         try await forgetManifests(ofAllOf: schedules, but: configuration)
+        try await keepBodies(as: configuration)
         // Loaded first, then put into force in one step, based on the state at that time.
         let mapping = document.mapping(configuration.model)
         var savesOtherwise = false
@@ -209,23 +213,12 @@ public final class SyncPipeline: Sendable {
         }
         return await withTaskGroup(of: RunReport?.self) { group in
             // In this order: who has parts for what another lists waits for it, if it was asked for before.
-            for scope in scopes { group.addImmediateTask { await self.ask(scope, cause, isFull: full) } }
+            for scope in scopes { group.addImmediateTask { await self.ask { .asked(scope, cause, waiter: $0, isFull: full) } } }
             var reports: [RunReport] = []
             for await report in group {
                 if let report { reports.append(report) }
             }
             return reports.sorted { $0.scope < $1.scope }
-        }
-    }
-
-    private func ask(_ scope: ResourceScope, _ cause: RunCause, isFull: Bool) async -> RunReport? {
-        await withCheckedContinuation { continuation in
-            let waiter = state.withLock { state in
-                state.waiterCount += 1
-                state.waiters[state.waiterCount] = continuation
-                return state.waiterCount
-            }
-            handle(.asked(scope, cause, waiter: waiter, isFull: isFull))
         }
     }
 
@@ -314,7 +307,8 @@ public final class SyncPipeline: Sendable {
     }
 
     private func begin(_ order: PipelineState.RunOrder) {
-        openRuns.begin(order.scope, at: clock.wallTime)
+        // A replay asks no server, and nobody begins it again by himself: it is not suspected of anything.
+        if order.cause != .replay { openRuns.begin(order.scope, at: clock.wallTime) }
         let run = state.withLock { state in
             let environment = environment(state)
             let run = SyncRun(prepared(order, &state, environment), cause: order.cause, environment: environment, isFull: order.isFull)
@@ -324,7 +318,7 @@ public final class SyncPipeline: Sendable {
         // It runs here until it waits for the first time. Nothing cancels it meanwhile: outputs are carried out one after the other.
         let task = Task.immediate { [self] in
             let conclusion = await run.run(isWaitedFor: order.isWaitedFor, acceptsDeletes: order.acceptsDeletes)
-            openRuns.end(order.scope)
+            if order.cause != .replay { openRuns.end(order.scope) }
             handle(.ended(order.scope, run: order.id, conclusion)) { state in
                 state.steps += run.progress.steps + 1
                 if state.runs[order.scope]?.id == order.id { state.runs[order.scope] = nil }
@@ -361,7 +355,7 @@ public final class SyncPipeline: Sendable {
             document: document, workers: workers, daemon: state.configuration.daemon, store: state.configuration.store,
             documentLimits: state.configuration.document, mapping: state.mapping, transports: transports, slots: slots, clock: clock,
             random: random, secrets: secrets, tokens: tokens, version: version, fetchQueue: fetchQueue, parseQueue: parseQueue,
-            trust: trust, parseProbe: parseProbe.withLock { $0 }, observe: observe
+            trust: trust, archive: archive, parseProbe: parseProbe.withLock { $0 }, observe: observe
         ) { [weak self] scope in
             self.flatMap { pipeline in pipeline.state.withLock { $0.machine.pacingEnd(of: scope.whole, at: pipeline.clock.moment) } }
         } asks: { [weak self] scope in

@@ -15,7 +15,8 @@ struct Cisternctl: ParsableCommand {
             """,
         version: CisternVersion.current,
         subcommands: [
-            StatusVerb.self, SyncVerb.self, ReloadVerb.self, PauseVerb.self, ResumeVerb.self, AcceptDeletesVerb.self, ResetVerb.self,
+            StatusVerb.self, SyncVerb.self, ReplayVerb.self, ReloadVerb.self, PauseVerb.self, ResumeVerb.self, AcceptDeletesVerb.self,
+            ResetVerb.self,
             QuarantineVerb.self,
             CheckVerb.self, PlanVerb.self, TestVerb.self, TryVerb.self, InferVerb.self, QueryVerb.self, VerifyVerb.self, ConfigVerb.self,
             BackupVerb.self, RestoreVerb.self, ModelVerb.self,

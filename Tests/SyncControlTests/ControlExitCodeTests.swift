@@ -32,6 +32,16 @@ import Testing
         #expect(ControlExitCode.sync([Self.run(.succeeded), Self.run(outcome, status: status)], expected: 2) == code)
     }
 
+    @Test(
+        arguments: [
+            (.succeeded, nil, ControlExitCode.success), (.incomplete, nil, .temporaryFailure), (.cancelled, nil, .temporaryFailure),
+            (.failed, .page, .dataError), (.failed, .fetch, .dataError), (.failed, .store, .ioError),
+        ] as [(RunOutcome, RunFailure?, ControlExitCode)])
+    func noReplayIsTheFaultOfAServer(_ outcome: RunOutcome, _ failure: RunFailure?, _ code: ControlExitCode) {
+        #expect(ControlExitCode.replay([Self.run(.succeeded), Self.run(outcome, status: 503, failure: failure)], expected: 2) == code)
+        #expect(ControlExitCode.replay([Self.run(.succeeded)], expected: 2) == .temporaryFailure)
+    }
+
     // Whatever the server answered: it is not to blame.
     @Test(arguments: [nil, 200, 304]) func aStoreThatFailsIsNoFaultOfTheServer(_ status: Int?) {
         #expect(ControlExitCode.sync([Self.run(.failed, status: status, failure: .store)], expected: 1) == .ioError)

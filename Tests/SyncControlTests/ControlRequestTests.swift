@@ -11,6 +11,11 @@ import Testing
         #expect(back == request)
     }
 
+    @Test func aReplayIsNeverFull() throws {
+        #expect(try ControlRequest(.replay, query: [("scope", "a"), ("wait", "true")]).target == "/v1/replay?scope=a&wait=true")
+        #expect(throws: ControlError.self) { try ControlRequest(.replay, query: [("full", "true")]) }
+    }
+
     @Test func whatStandsInAScopeIsEscapedInTheTarget() {
         #expect(ControlRequest(.pause, scope: "a b/ü&c").target == "/v1/pause?scope=a%20b/%C3%BC%26c")
     }

@@ -11,6 +11,7 @@ final class FakePipeline: SyncPipelining {
     enum Call: Sendable, Equatable {
         case start, reload, stop(grace: Duration)
         case sync(String?, RunCause, full: Bool, wait: Bool)
+        case replay(String?, wait: Bool)
         case pause(String?), resume(String?), acceptDeletes(String), reset(String, Set<ResetPart>)
     }
 
@@ -66,6 +67,10 @@ final class FakePipeline: SyncPipelining {
     }
     func sync(_ scope: String?, cause: RunCause, full: Bool, wait: Bool) async throws -> [RunReport] {
         try record(.sync(scope, cause, full: full, wait: wait))
+        return wait ? try await answers.withLock { $0.onSync }() : []
+    }
+    func replay(_ scope: String?, wait: Bool) async throws -> [RunReport] {
+        try record(.replay(scope, wait: wait))
         return wait ? try await answers.withLock { $0.onSync }() : []
     }
     func pause(_ scope: String?) async throws {

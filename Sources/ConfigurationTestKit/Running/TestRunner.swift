@@ -59,6 +59,8 @@ package struct TestRunner: Sendable {
         for source in configuration.sources.indices {
             for resource in configuration.sources[source].resources.indices {
                 let scope = configuration.sources[source].resources[resource].scope, name = configuration.sources[source].name
+                // What is kept for a replay nobody would read.
+                configuration.sources[source].resources[resource].schema.raw = .none
                 if named.contains(scope) || named.contains(name) { configuration.sources[source].resources[resource].isEnabled = true }
                 if let limit = test.maxPages {
                     let limits = configuration.sources[source].resources[resource].limits

@@ -80,6 +80,9 @@ public struct ControlRoutes: Sendable {
         case .acceptDeletes: return try Self.answer(try await backend.acceptDeletes(request.scope ?? ""))
         case .backup: return try Self.answer(try await backend.backup())
         case .reset: return try Self.answer(try await backend.reset(request.scope ?? "", request.what))
+        case .replay:
+            guard request.wait else { return try Self.answer(try await backend.replay(request.scope)) }
+            return Self.stream(try await backend.replayProgress(request.scope))
         case .sync:
             guard request.wait else { return try Self.answer(try await backend.sync(request.scope, full: request.full)) }
             return Self.stream(try await backend.syncProgress(request.scope, full: request.full))

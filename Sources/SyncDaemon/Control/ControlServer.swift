@@ -126,4 +126,8 @@ public protocol ControlBackend: Sendable {
     func sync(_ scope: String?, full: Bool) async throws(ControlError) -> ControlResponse
     /// Polls now. The sequence ends after the line `finished` or `failed`.
     func syncProgress(_ scope: String?, full: Bool) async throws(ControlError) -> AsyncStream<SyncProgress>
+    /// Maps archived bodies again and returns at once. Throws status 64 for an unknown scope, and where no bodies are kept.
+    func replay(_ scope: String?) async throws(ControlError) -> ControlResponse
+    /// Maps archived bodies again. The sequence ends after the line `finished` or `failed`.
+    func replayProgress(_ scope: String?) async throws(ControlError) -> AsyncStream<SyncProgress>
 }

@@ -77,7 +77,38 @@ final class DaemonControl: ControlBackend {
     }
 
     func syncProgress(_ scope: String?, full: Bool) async throws(ControlError) -> AsyncStream<SyncProgress> {
-        let expected = try await resources(in: scope)
+        progress(of: try await resources(in: scope)) { try await $0.sync(scope, cause: .control, full: full, wait: true) }
+    }
+
+    func replay(_ scope: String?) async throws(ControlError) -> ControlResponse {
+        let expected = try await keptResources(in: scope)
+        try await translating { _ = try await pipeline.replay(scope, wait: false) }
+        let count = expected.count
+        return ControlResponse(
+            message: count == 0
+                ? "There is nothing to map again: everything of which bodies are kept is paused or disabled."
+                : "The archived bodies of \(count == 1 ? expected[0] : "\(count) resources") will be mapped again; no server is asked.")
+    }
+
+    func replayProgress(_ scope: String?) async throws(ControlError) -> AsyncStream<SyncProgress> {
+        progress(of: try await keptResources(in: scope)) { try await $0.replay(scope, wait: true) }
+    }
+
+    /// Those of the resources of a scope that may be polled of which bodies are kept.
+    private func keptResources(in scope: String?) async throws(ControlError) -> [String] {
+        let configuration = lifeCycle.configurationInForce
+        let kept = Set(configuration.sources.flatMap(\.resources).filter { $0.schema.raw != .none }.map(\.scope))
+        let named = try await resources(in: scope)
+        if kept.isDisjoint(with: configuration.sources.flatMap(\.resources).map(\.scope).filter { Self.contains(scope, $0) }) {
+            throw Self.translate(SyncError.notKept(scope))
+        }
+        return named.filter(kept.contains)
+    }
+
+    /// Tells what becomes of these resources line by line while `ask` waits for it.
+    private func progress(
+        of expected: [String], _ ask: @escaping @Sendable (any SyncPipelining) async throws -> [RunReport]
+    ) -> AsyncStream<SyncProgress> {
         let (lines, continuation) = AsyncStream<SyncProgress>.makeStream(bufferingPolicy: .bufferingNewest(4096))
         continuation.yield(.accepted(resources: expected))
         let tally = SyncTally(scopes: Set(expected))
@@ -89,7 +120,7 @@ final class DaemonControl: ControlBackend {
         Task {
             let last: SyncProgress
             do {
-                let reports = try await pipeline.sync(scope, cause: .control, full: full, wait: true)
+                let reports = try await ask(pipeline)
                 last = .finished(runs: reports.map(\.onTheWire))
             } catch {
                 last = .failed(Self.translate(error))
@@ -132,7 +163,7 @@ final class DaemonControl: ControlBackend {
             case .unknownScope(let scope, let known) where known.isEmpty:
                 ControlError(
                     "there is no source or resource \"\(scope)\"", advice: "the configuration has no sources; add one and reload", code: .usage)
-            case .unknownScope: ControlError("\(error)", code: .usage)
+            case .unknownScope, .notKept: ControlError("\(error)", code: .usage)
             case .stopping, .cancelled: ControlError("\(error)", advice: "try again once it is running", code: .unavailable)
             default: ControlError("\(error)", code: .failure)
             }

@@ -201,6 +201,18 @@ extension EngineSlot: SyncPipelining {
 
     func sync(_ scope: String?, cause: RunCause, full: Bool, wait: Bool) async throws -> [RunReport] {
         if !wait { return try await calling { try await $0.sync(scope, cause: cause, full: full, wait: false) } }
+        return try await waiting(for: scope) { try await $0.sync($1, cause: cause, full: full, wait: true) }
+    }
+
+    func replay(_ scope: String?, wait: Bool) async throws -> [RunReport] {
+        if !wait { return try await calling { try await $0.replay(scope, wait: false) } }
+        return try await waiting(for: scope) { try await $0.replay($1, wait: true) }
+    }
+
+    /// Waits for runs, and where an exchange cuts them off for those of the next engine.
+    private func waiting(
+        for scope: String?, _ ask: @escaping @Sendable (any SyncPipelining, String?) async throws -> [RunReport]
+    ) async throws -> [RunReport] {
         var reports: [ResourceScope: RunReport] = [:], open = [scope], isAgain = false
         while true {
             await settle()
@@ -215,7 +227,7 @@ extension EngineSlot: SyncPipelining {
                 for scope in open {
                     group.addTask { [isAgain] in
                         // Of what is asked for again, something may be gone.
-                        do { return try await engine.pipeline.sync(scope, cause: cause, full: full, wait: true) } catch  where isAgain { return [] }
+                        do { return try await ask(engine.pipeline, scope) } catch  where isAgain { return [] }
                     }
                 }
                 for try await part in group {

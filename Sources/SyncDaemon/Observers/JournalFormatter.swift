@@ -121,6 +121,10 @@ struct JournalFormatter: Sendable {
             return JournalEntry(
                 "\(scope): \(reason); the certificate and key before are shown until both are renewed", priority: .warning,
                 fields: Self.fields(scope, run, [("CISTERN_ERROR", reason)]))
+        case .archiveFailed(let scope, let reason):
+            return complain(
+                scope, "archive \(reason)",
+                JournalEntry(.archiveFailed, "\(scope): \(reason)", fields: Self.fields(scope, nil, [("CISTERN_ERROR", reason)])))
         case .saveFailed(let reason, let cause): return saveFailed(reason, cause)
         case .saveRecovered:
             collapser.reset("save")
@@ -163,6 +167,7 @@ struct JournalFormatter: Sendable {
     }
 
     private mutating func finish(_ report: RunReport) -> JournalEntry? {
+        if report.cause == .replay { return Self.replayed(report) }
         var fields: [JournalField] { Self.fields(report) }
         switch report.outcome {
         case .succeeded:
@@ -197,6 +202,22 @@ struct JournalFormatter: Sendable {
         case .parked:
             failures[report.scope, default: 0] += 1
             return nil
+        }
+    }
+
+    /// A replay was asked for: each is told, and says nothing of whether the server works.
+    private static func replayed(_ report: RunReport) -> JournalEntry {
+        let pages = count(report.pages, "archived page"), error = report.error ?? "no reason was given", facts = fields(report)
+        switch report.outcome {
+        case .succeeded:
+            let changes = report.counts.inWords
+            return JournalEntry(
+                .runFinished, "\(report.scope): \(pages) mapped again; \(changes.isEmpty ? "nothing changed" : changes)", fields: facts)
+        case .incomplete, .failed, .parked:
+            let verb = report.outcome == .incomplete ? "mapped again, and not all there are" : "mapped again before the replay failed"
+            return JournalEntry(.runFailed, "\(report.scope): \(pages) \(verb): \(error)", fields: facts + make([("CISTERN_ERROR", error)]))
+        case .cancelled:
+            return JournalEntry("\(report.scope): the replay was cancelled after \(pages)", priority: .notice, fields: facts)
         }
     }
 

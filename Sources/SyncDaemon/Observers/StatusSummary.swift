@@ -111,7 +111,7 @@ struct StatusSummary: Sendable {
         case .backupFailed(let reason): backupError = reason
         case .resumed: held = nil
         case .quarantined, .deletesHeld, .authenticationRejected, .refused, .rowsChangedElsewhere, .cursorRejected, .sinceIgnored, .cursorMissing,
-            .tokenMissing, .tokenFetched, .refreshTokenUnsaved, .pageIgnored, .identityMismatch:
+            .tokenMissing, .tokenFetched, .refreshTokenUnsaved, .pageIgnored, .identityMismatch, .archiveFailed:
             break
         }
     }
@@ -119,6 +119,8 @@ struct StatusSummary: Sendable {
     private mutating func finish(_ report: RunReport, at now: Date) {
         change(report.scope) { resource in
             resource.page = nil
+            // It says nothing of the server, nor of what is there.
+            if report.cause == .replay { return }
             resource.nextPollAt = report.nextPollAt ?? resource.nextPollAt
             resource.objects = report.objects(known: resource.objects)
             switch report.outcome {

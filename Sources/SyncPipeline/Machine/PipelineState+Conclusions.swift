@@ -114,8 +114,12 @@ extension PipelineState {
         for (scope, resource) in resources {
             if resource.due != nil, resource.run != nil { return "\(scope) is running and due" }
             if resource.due != nil, !resource.isPollable { return "\(scope) is due but must not be polled" }
+            if !resource.replayWaiters.isEmpty, !resource.isReplayAsked { return "\(scope) keeps somebody waiting for no replay" }
             if !resource.waiters.isEmpty, resource.asked == nil || !resource.isPollable { return "\(scope) keeps somebody waiting for nothing" }
             if let due = resource.due, let end = pacing[resource.place], due < end { return "\(scope) is due before its server allows it" }
+        }
+        for (scope, resource) in resources where resource.isReplayAsked && (resource.run == nil || !resource.isPollable) {
+            return "\(scope) waits for nothing with its replay"
         }
         if let violation = resources.violation { return violation }
         if phase == .running, wakeTime == nil, earliestDue(at: now) != nil { return "nothing wakes what is due" }

@@ -17,6 +17,9 @@ extension PipelineState {
         case due
         /// Somebody wants a poll that begins after this, without conditions if `isFull`. Each `waiter` gets one answer.
         case asked(ResourceScope, RunCause, waiter: Int? = nil, acceptsDeletes: Bool = false, isFull: Bool = false)
+        /// Somebody wants what is archived to be mapped once more. It asks no server, so that no limit holds for it but that nothing else of the resource
+        /// runs beside it; a poll that falls due meanwhile waits. A `waiter` gets one answer.
+        case replayAsked(ResourceScope, waiter: Int? = nil)
         /// Its run asks for its first page, for the first time or again: the limits between polls count from here.
         case asking(ResourceScope)
         /// A server wants to be left alone; the run waits or is about to end.
@@ -62,6 +65,7 @@ extension PipelineState {
         let id: Int
         let scope: ResourceScope
         let resource: ResourceConfiguration
+        /// `replay`: nothing is asked for, and what is archived is mapped once more.
         let cause: RunCause
         let isWaitedFor: Bool
         let acceptsDeletes: Bool

@@ -70,7 +70,8 @@ extension PipelineState {
         guard let resource = resources[scope] else { return }
         let end = pacing[resource.place].flatMap { $0 > now.instant ? $0 : nil }
         // A run that a kill cut off begins again as soon as the limits allow.
-        let next = known ?? resource.due ?? (resource.run == nil ? nil : max(resource.soonest(at: now), notBefore(resource, now)))
+        let next =
+            known ?? resource.due ?? resource.run?.heldDue ?? (resource.run == nil ? nil : max(resource.soonest(at: now), notBefore(resource, now)))
         let runsUntil = resource.run.flatMap { $0.isNoticed ? $0.deadline : nil }
         store(
             StoredSchedule(

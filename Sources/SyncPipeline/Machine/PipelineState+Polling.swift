@@ -65,6 +65,7 @@ extension PipelineState {
 
     mutating func end(_ scope: ResourceScope, _ id: Int, _ conclusion: SyncRun.Conclusion, _ now: Moment) {
         guard let run = resources[scope]?.run, run.id == id else { return }
+        if run.cause == .replay { return endReplay(scope, run, conclusion, now) }
         resources[scope]?.run = nil
         suspects[scope] = nil
         if let until = conclusion.parkedUntil, let resource = resources[scope] { park(resource.place, until, resource.plan, now) }
@@ -93,7 +94,8 @@ extension PipelineState {
             answerIfParked(scope, now)
             ask(scope, .control, waiter: nil, now)
         }
-        for reset in resource.resets.sorted() { outputs.append(.mayReset(reset: reset, true)) }
+        allowResets(of: scope)
+        beginReplay(scope, now)
     }
 
     private func nextPoll(_ resource: Resource, _ run: Run, _ outcome: RunOutcome, _ now: Moment) -> SyncInstant {

@@ -135,6 +135,8 @@ extension PipelineState {
         var isCancelled = false
         /// It has taken long enough that readers of the store should know.
         var isNoticed = false
+        /// Of a replay: when the poll is due that waits until it has ended.
+        var heldDue: SyncInstant?
     }
 
     /// One resource: what it was configured to, how it stands, and when it is due.
@@ -166,6 +168,9 @@ extension PipelineState {
         /// Who asked for the next run, and who waits for it.
         var asked: RunCause?
         var waiters: [Int] = []
+        /// What is archived is to be mapped once more, and who waits for that.
+        var isReplayAsked = false
+        var replayWaiters: [Int] = []
         /// What else the next run is to do.
         var acceptsDeletes = false
         var isFull = false

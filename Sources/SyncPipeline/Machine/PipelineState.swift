@@ -9,6 +9,7 @@ import SyncConfiguration
 ///                                 resumed, enabled │      └────────────────────────┘
 ///                                                  ▼
 ///                                                idle: paused, disabled, removed (its run is cancelled)
+///     due, idle at a time ── replay asked ──► running; what is due waits until it has ended, and is due then as it was
 ///     all ── stopping ──► runs end after their page, are cancelled after the grace, and after a little more patience nobody waits for them
 ///
 /// `SyncPipeline` says what happens and carries out the result. Nothing else knows when anything is due. Invariant: what is enabled and not paused
@@ -76,6 +77,7 @@ struct PipelineState: Sendable {
             if acceptsDeletes { resources[scope]?.acceptsDeletes = true }
             if isFull, resources[scope]?.isPollable == true { resources[scope]?.isFull = true }
             ask(scope, cause, waiter: waiter, now)
+        case .replayAsked(let scope, let waiter): askReplay(scope, waiter: waiter, now)
         case .asking(let scope):
             guard resources[scope]?.run != nil else { break }
             resources[scope]?.lastStarted = now.instant
@@ -87,7 +89,9 @@ struct PipelineState: Sendable {
         case .paused(let scope): pause(scope, now)
         case .resumed(let scope): resume(scope, now)
         case .resetting(let scope, let reset): beginReset(reset, of: scope)
-        case .wasReset(let scope, let reset): resources[scope]?.resets.remove(reset)
+        case .wasReset(let scope, let reset):
+            resources[scope]?.resets.remove(reset)
+            beginReplay(scope, now)
         case .stopping(let grace): stop(grace, now)
         case .committed: isSaving = false
         }
@@ -157,11 +161,12 @@ struct PipelineState: Sendable {
             resource.due = nil
             release(&resource.waiters)
             resource.asked = nil
-        } else if let due = resource.due {
+            forgetReplay(&resource)
+        } else if let due = resource.due ?? resource.run?.heldDue {
             // A shorter interval counts at once, a longer one from the next run on.
             let regular = max((resource.lastStarted ?? now.instant).advanced(by: resource.interval), resource.soonest(at: now))
             let next = old.schedule == plan.schedule ? due : min(due, regular)
-            resource.due = max(next, notBefore(resource, now))
+            if resource.run == nil { resource.due = max(next, notBefore(resource, now)) } else { resource.run?.heldDue = next }
         }
         resources[scope] = resource
         if resource.due == nil { schedule(scope, daemon: daemon, stored: nil, now) }
@@ -172,6 +177,7 @@ struct PipelineState: Sendable {
         release(&resource.waiters)
         resource.asked = nil
         resource.due = nil
+        forgetReplay(&resource)
         resource.isRemoved = true
         resources[scope] = resource
         retire(scope)
@@ -186,6 +192,7 @@ struct PipelineState: Sendable {
         resource.due = nil
         resource.asked = nil
         release(&resource.waiters)
+        forgetReplay(&resource)
         resources[scope] = resource
         record(scope, now)
     }
@@ -214,11 +221,11 @@ struct PipelineState: Sendable {
                 if let cause = resource.asked, resource.waiters.isEmpty || resource.isFull {
                     unserved[scope] = UnservedPoll(scope: scope, cause: cause, isFull: resource.isFull)
                 }
-                resources[scope]?.asked = nil
-                if var waiters = resources[scope]?.waiters {
-                    release(&waiters)
-                    resources[scope]?.waiters = []
-                }
+                var idle = resource
+                release(&idle.waiters)
+                forgetReplay(&idle)
+                idle.asked = nil
+                resources[scope] = idle
                 // Who has been told that nothing runs is not in its way.
                 if resource.run != nil { refuseResets(of: scope) }
             }
@@ -236,7 +243,11 @@ struct PipelineState: Sendable {
             return outputs.append(.mayReset(reset: reset, false))
         }
         resource.resets.insert(reset)
-        if let run = resource.run, resource.isPollable {
+        if let run = resource.run, resource.isPollable, run.cause == .replay {
+            resource.isReplayAsked = true
+            resource.replayWaiters = run.waiters + resource.replayWaiters
+            resource.run?.waiters = []
+        } else if let run = resource.run, resource.isPollable {
             resource.asked = resource.asked ?? run.cause
             resource.isFull = resource.isFull || run.isFull
             resource.waiters = run.waiters + resource.waiters
@@ -244,6 +255,11 @@ struct PipelineState: Sendable {
         }
         resources[scope] = resource
         if resource.run == nil { outputs.append(.mayReset(reset: reset, true)) } else { cancel(scope) }
+    }
+
+    /// Nothing of the resource runs: whoever wants something of it forgotten may have that now.
+    mutating func allowResets(of scope: ResourceScope) {
+        for reset in resources[scope]?.resets.sorted() ?? [] { outputs.append(.mayReset(reset: reset, true)) }
     }
 
     private mutating func refuseResets(of scope: ResourceScope) {
@@ -255,7 +271,7 @@ struct PipelineState: Sendable {
 
     /// A stop cut off what somebody had asked for. Who waits for it is told, and may have joined somebody who wanted more.
     mutating func leaveUnserved(_ scope: ResourceScope, _ run: Run) {
-        guard run.waiters.isEmpty || run.isFull, run.cause != .schedule || run.isFull else { return }
+        guard run.cause != .replay, run.waiters.isEmpty || run.isFull, run.cause != .schedule || run.isFull else { return }
         unserved[scope] = UnservedPoll(scope: scope, cause: run.cause, isFull: run.isFull || unserved[scope]?.isFull == true)
     }
 

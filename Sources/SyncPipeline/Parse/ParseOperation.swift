@@ -37,6 +37,8 @@ final class ParseOperation: Operation, @unchecked Sendable {
         let recipe: PageRecipe
         let scope: ResourceScope
         let run: Int64
+        /// The run that got the page from its server; nil: this one.
+        var readIn: Int64?
         let pageNumber: Int
         let requestKey: String
         /// What decides what the body becomes.
@@ -70,10 +72,12 @@ final class ParseOperation: Operation, @unchecked Sendable {
     override func main() {
         var result: Result<ParsedPage, any Error>
         var attempt = 1
+        let archived = input.page.body?.keep()
         repeat {
             result = isCancelled ? .failure(SyncError.cancelled) : readAndSave(isLast: attempt == Self.attempts)
             attempt += 1
         } while attempt <= Self.attempts && result.isConflict
+        if case .success = result { input.page.body?.settle(archived) }
         outcome.withLock { $0 = result }
     }
 
@@ -162,7 +166,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
         if !mayBeKept { try StoredManifest.forget(input.scope, in: worker) }
         let isCompared = comparison.isPossible && mayBeKept && isRemembered
         try StoredRequest(
-            validators: isRemembered ? input.page.validators : nil, facts: isRemembered ? facts : nil, run: input.run
+            validators: isRemembered ? input.page.validators : nil, facts: isRemembered ? facts : nil, run: input.readIn ?? input.run
         ).store(
             members: members, listed: listed, manifest: (isCompared ? try mapper.outcome.manifest(of: members) : nil) ?? Manifest(),
             scope: input.scope,

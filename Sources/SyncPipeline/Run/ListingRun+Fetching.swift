@@ -13,14 +13,17 @@ extension ListingRun {
         let cookies = RunCookies()
         /// How many pages the steps before have read.
         let pagesBefore: Int
+        /// What requests take for now.
+        let now: Date
     }
 
     /// - Parameters:
+    ///   - repetition: how many pages were asked for in the same way before.
     ///   - stored: what is known of the page; nil: it is requested without conditions, and all of it is read.
     ///   - isCompared: whether records that are the same as when the page was read last are left out.
     ///   - isNew: whether its records have no rows yet, as far as is known: then they are packed while they arrive.
     func fetch(
-        _ request: PageRequest, page: Int, stored: StoredRequest?, isCompared: Bool, isNew: Bool, _ surroundings: Surroundings
+        _ request: PageRequest, page: Int, repetition: Int = 0, stored: StoredRequest?, isCompared: Bool, isNew: Bool, _ surroundings: Surroundings
     ) -> PageFetching {
         let observe = environment.observe, scope = scope, id = id
         var fetchEnvironment = FetchEnvironment(
@@ -40,6 +43,11 @@ extension ListingRun {
             await environment.willWait(scope, until)
         }
         fetchEnvironment.spool = SpoolPlace(folder: environment.document.fileURL, leavesFree: environment.store.minFreeDisk.bytes)
+        if environment.archive.isKept(scope) {
+            fetchEnvironment.recorder = BodyRecorder(
+                archive: environment.archive, scope: scope, run: surroundings.number, page: page, repetition: repetition, now: surroundings.now,
+                named: resource.namedHeaders)
+        }
         if let size = environment.parseProbe?.listSize { fetchEnvironment.spool.listSize = size }
         var fetch = PageFetch(
             request, validators: stored?.validators, recognisesUnmodified: stored != nil, environment: fetchEnvironment)
@@ -134,6 +142,8 @@ extension ListingRun {
             environment.observe(.resumed)
             hasWaited = true
         }
+        // What can be fetched again goes before anybody waits.
+        if isDiskLow { environment.archive.makeRoom(environment.store.minFreeDisk.bytes) }
         var isHeld = false
         // Also where a stop ends the wait: nobody else says that it is over.
         defer {

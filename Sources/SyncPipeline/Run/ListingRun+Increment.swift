@@ -29,7 +29,7 @@ extension ListingRun {
     func firstStep(_ increment: Increment?, _ now: Date) throws -> Step { try step(increment, increment?.slice(after: nil), now) }
 
     private func step(_ increment: Increment?, _ slice: Increment.Slice?, _ now: Date) throws -> Step {
-        Step(listing: try prepared.at(RunTimes(slice, now: now), environment), increment: increment, slice: slice)
+        Step(listing: try prepared.at(RunTimes(slice, now: now), environment), increment: increment, slice: slice, now: now)
     }
 
     /// Reads step after step.

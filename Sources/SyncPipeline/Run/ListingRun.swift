@@ -121,6 +121,8 @@ final class ListingRun: Sendable {
         /// Of what it is a step; nil: the resource asks for everything each time.
         let increment: Increment?
         let slice: Increment.Slice?
+        /// What its requests take for now.
+        let now: Date
     }
 
     private func loadBegin(_ now: Date, acceptsDeletes: Bool) async throws -> Beginning {
@@ -171,7 +173,7 @@ final class ListingRun: Sendable {
             number: number,
             recipe: PageRecipe(
                 resource: resource, mapping: prepared.mapping, settings: settings, constants: try listing.constants.get()), settings: settings,
-            transport: transport, pagesBefore: tally.pages)
+            transport: transport, pagesBefore: tally.pages, now: step.now)
         var pagination = listing.pagination ?? Pagination(resource, first: settings.first)
         var first = first
         let deadline = part?.deadline ?? progress.startedAt.advanced(by: resource.limits.maxRunTime.duration)
@@ -199,6 +201,7 @@ final class ListingRun: Sendable {
             let stored = mustRead || isFull || isRepeated || tally.isReadAnew ? nil : known
             // What a page said that was asked for before in this run is nobody's any more.
             if isRepeated { tally.mayCompare = false }
+            let repetition = tally.repetition(of: request.key)
             let outcome: FetchOutcome, packing: PagePacking?, fetched = ahead
             ahead = nil
             if let fetched, !mustRead, fetched.request.key == request.key {
@@ -208,7 +211,8 @@ final class ListingRun: Sendable {
             } else {
                 await fetched?.giveUp()
                 let fetching = fetch(
-                    request, page: page, stored: stored, isCompared: tally.mayCompare, isNew: known == nil && tally.isNew, surroundings)
+                    request, page: page, repetition: repetition, stored: stored, isCompared: tally.mayCompare,
+                    isNew: known == nil && tally.isNew, surroundings)
                 outcome = await environment.fetchQueue.run(fetching.operation)
                 packing = fetching.packing
             }
@@ -247,6 +251,10 @@ final class ListingRun: Sendable {
                 tally.take(unmodified, request: request.key, facts: known, stored: stored)
                 try await renew(stored, by: unmodified, request: request)
                 try await noteGoneAgain(request, tally)
+                if environment.archive.isKept(scope) {
+                    environment.archive.confirm(ArchivedHead.slot(request.key, repetition), of: scope)
+                }
+                await unmodified.body?.keepIfMissing()
                 environment.observe(.pageNotModified(scope: scope, run: id, page: page))
             case .leftAlone:
                 continue
@@ -257,7 +265,7 @@ final class ListingRun: Sendable {
                 return nil
             }
             mustRead = false
-            tally.requestKeys.insert(request.key)
+            tally.note(request.key)
             let isBehind = try await follow(facts, step, page: page, &tally)
             switch pagination.advance(facts) {
             case .next:
@@ -267,56 +275,6 @@ final class ListingRun: Sendable {
                 throw SyncError.page("\(scope): \(repetition.rawValue) (pages.repeat_guard): page \(page) leads to nothing new")
             }
         }
-    }
-
-    private func parse(
-        _ fetched: FetchedPage, _ packing: PagePacking?, request: PageRequest, isRepeated: Bool, _ comparison: RecordComparison,
-        _ surroundings: Surroundings, page: Int, tally: inout RunTally
-    ) async throws -> PageFacts {
-        let recipe = surroundings.recipe, number = surroundings.number
-        tally.status = fetched.status
-        tally.bytes += fetched.received
-        tally.pacing = fetched.pacing
-        let operation = ParseOperation(
-            ParseOperation.Input(
-                document: environment.document, recipe: recipe, scope: scope, run: number, pageNumber: page, requestKey: request.key,
-                fingerprint: fingerprint, isUnstored: !isRepeated && knowledge.withLock { $0.requests?.isBlank == true }, isRemembered: !isRepeated,
-                comparison: comparison, page: fetched, packing: packing,
-                badRecords: tally.badRecords, now: environment.clock.wallTime,
-                probe: environment.parseProbe))
-        let parsed: ParsedPage, url = recipe.settings.redactor.redact(fetched.address)
-        do {
-            parsed = try await environment.parseQueue.run(operation)
-        } catch let error where error is SyncError || error is FetchError || error is UnsoundComparison {
-            throw error
-        } catch {
-            // Before anything is cut off: half of a secret would not be found.
-            let words = (error as? FormatError).map { RemoteText.line(recipe.settings.redactor.redact($0.description)) } ?? error.inWords
-            throw SyncError.page("\(scope): page \(page), \(url): \(words)")
-        }
-        environment.trust.note(parsed.overwritten, readingPage: request.key, of: scope, comparing: fetched.content.isCompared)
-        step { $0.records += parsed.facts.records }
-        tally.take(parsed, of: fetched, request: request.key, run: number)
-        if let first = parsed.rejected.first {
-            environment.observe(
-                .quarantined(scope: scope, run: id, page: page, count: parsed.counts.quarantined, first: "record \(first.record): \(first.reason)"))
-        }
-        environment.observe(
-            .pageSaved(
-                PageReport(
-                    scope: scope, run: id, page: page, method: request.method.rawValue, url: url, status: fetched.status,
-                    bytes: fetched.received, counts: parsed.counts, duration: fetched.duration)))
-        if let message = fetched.ignored {
-            environment.observe(.pageIgnored(scope: scope, run: id, page: page, status: fetched.status, message: message))
-        }
-        var facts = parsed.facts
-        // Some services send null for an empty list. If rows were listed before, it does not prove that they are gone.
-        if facts.isNull {
-            // Of what has changed it is not asked whether anything is gone.
-            let hasRows = try await hasListedRows()
-            if tally.isIncrement || !hasRows { facts.isNull = false }
-        }
-        return facts
     }
 
     func step(_ change: (inout Progress) -> Void) {
@@ -344,6 +302,7 @@ final class ListingRun: Sendable {
                 if record.isNeeded {
                     let written = try await write(record)
                     (verdict, known, held) = (written.verdict, written.known, written.heldDeletes)
+                    tidyArchive(tally, forgotten: written.forgotten)
                     tally.counts.deleted += written.deleted
                     // Once more: a page that names what is gone may have been saved meanwhile.
                     if !written.erased.isEmpty {

@@ -27,7 +27,9 @@ struct RunTally: Sendable {
     private(set) var unmodified: [String] = []
     /// Which page was read in which run, in order.
     private var readings = ""
-    var requestKeys: Set<String> = []
+    private(set) var requestKeys: Set<String> = []
+    /// How often pages were asked for that others had been asked for as before.
+    private var repetitions: [String: Int] = [:]
     var isPartial = false
     var badRecords = 0
     var pacing: ServerPacing?
@@ -104,6 +106,19 @@ struct RunTally: Sendable {
         if mayCompare { changed.add(page.written) }
         firstRejection = firstRejection ?? page.firstRejection
         take(page.facts, request, readIn: run)
+    }
+
+    /// Takes in that a page was had for this request.
+    mutating func note(_ request: String) {
+        if !requestKeys.insert(request).inserted { repetitions[request, default: 0] += 1 }
+    }
+
+    /// How many pages were asked for like that before.
+    func repetition(of request: String) -> Int { requestKeys.contains(request) ? (repetitions[request] ?? 0) + 1 : 0 }
+
+    /// What its pages are called in the archive.
+    var slots: Set<String> {
+        Set(requestKeys.lazy.flatMap { [repetitions] key in (0...(repetitions[key] ?? 0)).map { ArchivedHead.slot(key, $0) } })
     }
 
     /// Takes in that these rows are listed.

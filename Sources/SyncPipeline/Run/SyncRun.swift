@@ -23,6 +23,7 @@ final class SyncRun: Sendable {
         let fetchQueue: OperationQueue
         let parseQueue: OperationQueue
         let trust: PageTrust
+        let archive: BodyArchive
         let parseProbe: ParseProbe?
         let observe: @Sendable (SyncEvent) -> Void
         /// Until when the resource's server wants to be left alone, whichever resource it told; nil if it may be polled.
@@ -81,7 +82,7 @@ final class SyncRun: Sendable {
     }
 
     /// What changes while it runs.
-    private struct State {
+    struct State {
         /// Of what it reads now, or read last.
         var listing: ListingRun?
         /// Of what it has read before.
@@ -95,13 +96,13 @@ final class SyncRun: Sendable {
 
     let resource: ResourceConfiguration
     let environment: Environment
-    private let scope: ResourceScope
-    private let id: UUID
-    private let cause: RunCause
+    let scope: ResourceScope
+    let id: UUID
+    let cause: RunCause
     private let isFull: Bool
-    private let prepared: PreparedResource
-    private let start: SyncInstant
-    private let state: Mutex<State>
+    let prepared: PreparedResource
+    let start: SyncInstant
+    let state: Mutex<State>
 
     /// - Parameter isFull: requests every page without conditions.
     init(_ prepared: PreparedResource, cause: RunCause, environment: Environment, isFull: Bool = false) {
@@ -153,6 +154,7 @@ final class SyncRun: Sendable {
     /// Runs to the end, whatever it is; never throws. With `isWaitedFor` the document is saved at once, else the report waits for the
     /// document's own save.
     func run(isWaitedFor: Bool, acceptsDeletes: Bool) async -> Conclusion {
+        if cause == .replay { return await replay(isWaitedFor: isWaitedFor) }
         if resource.partitions == nil, let listing = state.withLock({ $0.listing }) {
             return await listing.run(isWaitedFor: isWaitedFor, acceptsDeletes: acceptsDeletes)
         }
@@ -177,6 +179,7 @@ final class SyncRun: Sendable {
                 report: summary.conclusion(start, endedAt: environment.clock.wallTime).report, isCaughtUp: summary.isCaughtUp, resume: summary.resume,
                 heldDeletes: summary.heldDeletes, names: summary.names, fingerprint: prepared.fingerprint)
             let wrote = try await environment.workers.run { worker in try record.write(in: worker) }
+            if summary.isCaughtUp { environment.archive.retain(parts: summary.names, of: scope) }
             if wrote, summary.outcome != .cancelled, !progress.mustStop {
                 state.withLock { $0.isSaving = true }
                 try await environment.commit(isHurried: isWaitedFor || state.withLock { $0.isHurried })
@@ -254,7 +257,7 @@ final class SyncRun: Sendable {
     }
 
     /// What there is to read, with which it begins, and the number of the run.
-    private func partitions() async throws -> (partitions: [Partition], first: Int, number: Int64) {
+    func partitions() async throws -> (partitions: [Partition], first: Int, number: Int64) {
         guard let configuration = resource.partitions else { return ([], 0, 0) }
         let scope = scope, mapping = environment.mapping, list = ParentList(of: resource)
         let (found, resume, number) = try await environment.workers.run { worker in
@@ -284,6 +287,12 @@ final class SyncRun: Sendable {
             summary.miss(error.inWords, partition)
             return nil
         }
+        turn(to: listing)
+        return await listing.run(isWaitedFor: false, acceptsDeletes: acceptsDeletes)
+    }
+
+    /// Another part is read from now on.
+    func turn(to listing: ListingRun) {
         state.withLock { state in
             if let before = state.listing?.progress {
                 state.records += before.records
@@ -292,7 +301,6 @@ final class SyncRun: Sendable {
             state.listing = listing
             if state.mustStop { listing.stopAfterPage() }
         }
-        return await listing.run(isWaitedFor: false, acceptsDeletes: acceptsDeletes)
     }
 }
 

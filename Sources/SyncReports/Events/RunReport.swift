@@ -118,6 +118,8 @@ extension RunReport: Codable {
 public enum RunCause: String, Sendable, Codable {
     /// Its due time, also the first after a start; `SIGUSR1`; or a verb of the control socket. Nothing gives `start` at present.
     case schedule, signal, control, start
+    /// The verb `replay`: bodies in the archive were mapped once more, and no server was asked.
+    case replay
 }
 
 /// How a run ended.

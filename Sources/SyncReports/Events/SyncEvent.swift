@@ -46,6 +46,8 @@ public enum SyncEvent: Sendable, Hashable {
     /// The certificate that the client would show and its key do not belong together: the pair before is shown for as long as that is so. `reason`: which
     /// does not fit.
     case identityMismatch(scope: ResourceScope, run: UUID, reason: String)
+    /// Bodies of a resource are not kept, or kept no longer, although its configuration says so: a replay lacks them. What was fetched is saved all the same.
+    case archiveFailed(scope: ResourceScope, reason: String)
     /// A save of the document failed.
     case saveFailed(reason: String, cause: SaveFailureCause)
     /// A save of the document succeeded after failures.

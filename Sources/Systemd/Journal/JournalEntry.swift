@@ -177,6 +177,8 @@ public enum MessageID: String, Sendable, CaseIterable {
     case storeCorrupt = "93a2fc96fe3244f489d8f65e9406045a"
     /// Free disk is less than `store.min_free_disk`, so fetching waits; or a save found the disk full.
     case diskLow = "9788d1474caf4652bde35683f875ea8f"
+    /// A body could not be archived, or was dropped from the archive: a replay lacks it.
+    case archiveFailed = "2e8e79add29f42f89a2c041b08e575d0"
     /// A run failed because the certificate was not trusted or TLS could not be agreed on.
     case tlsFailed = "025ec1aeaf37492897b2ec1f1af113ed"
     /// By size, depth, compression ratio or type.
@@ -199,7 +201,7 @@ public enum MessageID: String, Sendable, CaseIterable {
         switch self {
         case .storeCorrupt, .diskLow, .watchdogMissed: .critical
         case .reloadFailed, .authRejected, .tlsFailed, .backupFailed: .error
-        case .runFailed, .sourceDegraded, .deletesBlocked, .recordsQuarantined, .responseRefused, .redirectRefused:
+        case .runFailed, .sourceDegraded, .deletesBlocked, .recordsQuarantined, .responseRefused, .redirectRefused, .archiveFailed:
             .warning
         case .started, .ready, .reloaded, .stopping, .schemaMigrated, .sourceRecovered, .rateLimited, .clockJumped,
             .backupMade:

@@ -39,9 +39,9 @@ struct ProgressBar {
     }
 
     /// What a reader that is not a terminal gets for an event: a line for what matters, nothing for single pages.
-    static func plainLine(_ progress: SyncProgress) -> String? {
+    static func plainLine(_ progress: SyncProgress, doing: String = "polling") -> String? {
         switch progress {
-        case .accepted(let resources): "polling \(resources.count) resource\(resources.count == 1 ? "" : "s")"
+        case .accepted(let resources): "\(doing) \(resources.count) resource\(resources.count == 1 ? "" : "s")"
         case .retrying(let scope, let page, let attempt, let delaySeconds, let reason):
             "\(scope): page \(page), attempt \(attempt) failed, next in \(RelativeTime.text(delaySeconds)): \(reason)"
         case .parked(let scope, let until): "\(scope): the server asks to wait until \(until.formatted(.iso8601))"

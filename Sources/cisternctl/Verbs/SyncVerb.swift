@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import SyncControl
-import Synchronization
 
 /// `sync`: poll now.
 struct SyncVerb: Verb {
@@ -28,33 +27,10 @@ struct SyncVerb: Verb {
                 try surroundings.answer(response, options)
                 return .success
             }
-            let bar = Mutex(ProgressBar())
-            let json = options.json
-            let runs = try await client.sync(scope: scope, full: full) { progress in
-                bar.withLock { $0.take(progress) }
-                Self.draw(progress, bar.withLock { $0 }, console, json: json)
-            }
-            let expected = bar.withLock { $0.total }
-            if !json {
-                if console.isTerminal { console.redraw() }
-                if runs.isEmpty {
-                    console.out("nothing was polled: paused, disabled, or not yet due again")
-                } else if console.isTerminal {
-                    for run in runs { console.out(RunText.line(run)) }
-                }
-            }
+            let shown = RunProgress(
+                console, json: options.json, doing: "polling", none: "nothing was polled: paused, disabled, or not yet due again")
+            let (runs, expected) = try await shown.follow { try await client.sync(scope: scope, full: full, progress: $0) }
             return ControlExitCode.sync(runs, expected: expected)
-        }
-    }
-
-    private static func draw(_ progress: SyncProgress, _ bar: ProgressBar, _ console: Console, json: Bool) {
-        if json {
-            // An event of strings and numbers always has a JSON form.
-            try? console.json(progress)
-        } else if console.isTerminal {
-            console.redraw(bar.line(width: console.width))
-        } else if let line = ProgressBar.plainLine(progress) {
-            console.out(line)
         }
     }
 }

@@ -50,7 +50,7 @@ import Testing
         table(RetryConfiguration.self, "defaults.retry", "[defaults.retry]\n"),
         table(LimitsConfiguration.self, "defaults.limits", "[defaults.limits]\n"),
         table(ParsePolicy.self, "defaults.parse", "[defaults.parse]\n"),
-        table(SchemaTable.self, "defaults.schema", "[defaults.schema]\n"),
+        table(SchemaConfiguration.self, "defaults.schema", "[defaults.schema]\n"),
         table(DeletionConfiguration.self, "defaults.deletion", "[defaults.deletion]\n"),
         table(ScheduleConfiguration.self, "source.items.schedule", itemSource + "[source.schedule]\n"),
         table(DeletionConfiguration.self, "source.s.resource.r.deletion", longSource + "[source.resource.deletion]\n"),
@@ -163,8 +163,7 @@ import Testing
         "[defaults.http]\ncookies = \"off\"", "[defaults.tls]\nmin_version = \"1.3\"",
         "[defaults.tls]\nserver_name = \"\"", "[defaults.tls]\npin_sha256 = []",
         "[defaults.retry]\nrefresh_auth_on = [401]", "[defaults.rate]\nrequests = 60", "[defaults.breaker]\nfailures = 5",
-        "[defaults.parse]\nkey_compare = \"bytes\"", "[defaults.schema]\ndrift_report = true", "[defaults.schema]\nraw = \"all\"",
-        "[defaults.schema]\nraw_max = \"1MiB\"",
+        "[defaults.parse]\nkey_compare = \"bytes\"", "[defaults.schema]\ndrift_report = true",
         "[defaults.deletion]\non_source_removed = \"keep\"",
         "[defaults.deletion]\ncascade = \"model\"", "[model]\nnaming = \"snake\"",
     ])

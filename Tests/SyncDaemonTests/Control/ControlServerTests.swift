@@ -20,9 +20,11 @@ import Testing
         let path: String
         let client: ControlClient
 
-        init(passed: Bool = false, idleTimeout: TimeAmount = .seconds(300), quota: ConnectionQuota = ConnectionQuota()) throws {
-            let reader = ConfigurationReader(
-                path: "/c/cisternd.toml", files: ConfigurationTexts(["/c/cisternd.toml": TestConfiguration.text]))
+        init(
+            passed: Bool = false, idleTimeout: TimeAmount = .seconds(300), quota: ConnectionQuota = ConnectionQuota(),
+            text: String = TestConfiguration.text
+        ) throws {
+            let reader = ConfigurationReader(path: "/c/cisternd.toml", files: ConfigurationTexts(["/c/cisternd.toml": text]))
             let reading = reader.read()
             let configuration = try reader.configuration()
             let (actions, input) = AsyncStream<DaemonState.Action>.makeStream()
@@ -46,9 +48,9 @@ import Testing
 
     private func withBench(
         passed: Bool = false, idleTimeout: TimeAmount = .seconds(300), quota: ConnectionQuota = ConnectionQuota(),
-        _ body: (Bench) async throws -> Void
+        text: String = TestConfiguration.text, _ body: (Bench) async throws -> Void
     ) async throws {
-        let bench = try Bench(passed: passed, idleTimeout: idleTimeout, quota: quota)
+        let bench = try Bench(passed: passed, idleTimeout: idleTimeout, quota: quota, text: text)
         try await bench.server.start()
         do {
             try await body(bench)
@@ -148,6 +150,28 @@ import Testing
                     .page(scope: "iso/countries", page: 2, records: 200, notModified: false), .runFinished(report),
                     .finished(runs: [report]),
                 ])
+        }
+    }
+
+    @Test func aReplayIsOfTheResourcesThatKeepBodies() async throws {
+        try await withBench(text: TestConfiguration.text + "\n[defaults.schema]\nraw = \"last\"\n") { bench in
+            let response = try await bench.client.replay(scope: "iso/countries")
+            #expect(response.message == "The archived bodies of iso/countries will be mapped again; no server is asked.")
+            let report = Example.report(counts: Example.counts(updated: 2))
+            bench.pipeline.answer { $0.onSync = { [report] } }
+            let lines = ProgressList()
+            #expect(try await bench.client.replay(scope: "iso/countries") { lines.append($0) } == [report])
+            #expect(lines.all == [.accepted(resources: ["iso/countries"]), .finished(runs: [report])])
+            #expect(bench.pipeline.calls == [.replay("iso/countries", wait: false), .replay("iso/countries", wait: true)])
+        }
+    }
+
+    @Test func withoutAnArchiveAReplayIsRefused() async throws {
+        try await withBench { bench in
+            let client = bench.client
+            let error = await failure { () async throws(ControlError) in try await client.replay(scope: "iso/countries") }
+            #expect(error?.code == .usage && error?.error.hasPrefix("no bodies are kept of iso/countries; write schema") == true, "\(error as Any)")
+            #expect(bench.pipeline.calls.isEmpty)
         }
     }
 

@@ -68,6 +68,7 @@ import Testing
             .refused(scope: scope, url: "https://x/", reason: "too large", isAddress: false),
             .refused(scope: scope, url: "https://x/", reason: "private", isAddress: true),
             .held(.lowDisk(free: 3 << 20, minimum: "256MiB")),
+            .archiveFailed(scope: scope, reason: "the body of page 1 cannot be kept"),
             .saveFailed(reason: "nothing more fits", cause: .full),
             .backupMade(name: "cistern-20270115T080000Z", bytes: 3 << 20, removed: 1),
             .backupFailed(reason: "nothing more fits"),

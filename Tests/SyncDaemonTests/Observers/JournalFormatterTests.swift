@@ -78,6 +78,32 @@ import Testing
         #expect(field(formatter.entry(for: refused), "CISTERN_CURSOR") == "2024-01-01T00:00:00Z")
     }
 
+    private func replay(_ outcome: RunOutcome, updated: Int = 0, error: String? = nil) -> SyncEvent {
+        .runFinished(
+            RunReport(
+                run: Example.run, scope: Example.countries, cause: .replay, startedAt: Example.start, endedAt: Example.start, outcome: outcome,
+                isComplete: false, pages: 3, notModifiedPages: 0, bytes: 10, counts: Example.counts(updated: updated), httpStatus: 200, error: error))
+    }
+
+    // A server that fails does not work again because of what it said before.
+    @Test func aReplayIsNoSignOfRecovery() {
+        var formatter = JournalFormatter()
+        _ = formatter.entry(for: .runFinished(Example.report(Example.countries, .failed, status: 503, error: "status 503")))
+        let entry = formatter.entry(for: replay(.succeeded, updated: 2))
+        #expect(entry?.messageID == .runFinished && entry?.message == "iso/countries: 3 archived pages mapped again; 2 updated")
+        #expect(field(entry, "CISTERN_CAUSE") == "replay")
+        #expect(formatter.entry(for: .runFinished(Example.report()))?.messageID == .sourceRecovered)
+        let incomplete = formatter.entry(for: replay(.incomplete, error: "1 of 4 pages are not in the archive"))
+        #expect(incomplete?.messageID == .runFailed && incomplete?.message.hasSuffix(": 1 of 4 pages are not in the archive") == true)
+    }
+
+    @Test func whatIsNotArchivedIsSaidAndCollapses() {
+        var formatter = JournalFormatter()
+        let event = SyncEvent.archiveFailed(scope: Example.countries, reason: "the body of page 1 cannot be kept: No space left on device")
+        let said = (1...4).compactMap { _ in formatter.entry(for: event) }
+        #expect(said.count == 3 && said.first?.messageID == .archiveFailed && said.first?.priority == .warning)
+    }
+
     @Test func aPageThatIsIgnoredIsSaidOnceAndThenOnlyInDetail() {
         func ignored(_ message: String) -> SyncEvent {
             .pageIgnored(scope: Example.countries, run: Example.run, page: 2, status: 400, message: message)

@@ -52,6 +52,18 @@ import Testing
         #expect(summary.text(at: now) == "Polling github/issues: page 7, 700 records, 3 sources ok")
     }
 
+    @Test func aReplaySaysNothingOfTheServer() {
+        var summary = summary([.runFinished(Example.report(issues, .failed, status: 503))])
+        let before = summary.text(at: now)
+        for outcome in [RunOutcome.succeeded, .failed, .incomplete] {
+            summary.record(
+                .runFinished(
+                    RunReport(
+                        run: Example.run, scope: issues, cause: .replay, startedAt: now, endedAt: now, outcome: outcome, isComplete: false)), at: now)
+            #expect(summary.text(at: now) == before)
+        }
+    }
+
     @Test func furtherRunsAreCounted() {
         let summary = summary([Example.started(issues), Example.started(Example.countries)])
         #expect(summary.text(at: now) == "Polling iso/countries: page 1, 0 records (and 1 more), 3 sources ok")

@@ -16,6 +16,8 @@ struct PipelineWalk {
         let id: Int
         let scope: ResourceScope
         let started: SyncInstant
+        /// It asks no server.
+        let isReplay: Bool
         /// When it asked for its first page, the last time.
         var asked: SyncInstant?
         var isCancelled = false
@@ -68,7 +70,7 @@ struct PipelineWalk {
     private mutating func step() {
         if isStopped { return goOn() }
         let scope = Self.scopes[random.next(upTo: Self.scopes.count)]
-        switch random.next(upTo: 21) {
+        switch random.next(upTo: 23) {
         case 0..<5: pass([.zero, .seconds(1), .seconds(30), .minutes(10), .hours(1), .hours(5)][random.next(upTo: 6)])
         case 5..<7: ask(scope, waits: false)
         case 7..<9: ask(scope, waits: true)
@@ -88,7 +90,9 @@ struct PipelineWalk {
         case 17: reload()
         case 18 where random.next(upTo: 2) == 0: stop()
         case 18: restart()
-        case 19: reset(scope)
+        case 19: replay(scope, waits: false)
+        case 20: replay(scope, waits: true)
+        case 21: reset(scope)
         default: tell(.due, "due")
         }
     }
@@ -155,6 +159,13 @@ struct PipelineWalk {
         tell(.asked(scope, .control, waiter: waiterCount), "ask \(scope) and wait as \(waiterCount)")
     }
 
+    private mutating func replay(_ scope: ResourceScope, waits: Bool) {
+        guard waits else { return tell(.replayAsked(scope), "replay \(scope)") }
+        waiterCount += 1
+        waiters[waiterCount] = (scope, lastRun)
+        tell(.replayAsked(scope, waiter: waiterCount), "replay \(scope) and wait as \(waiterCount)")
+    }
+
     /// One begins, or one of those that may is over.
     private mutating func reset(_ scope: ResourceScope) {
         if random.next(upTo: 2) == 0 { return endResets() }
@@ -173,6 +184,11 @@ struct PipelineWalk {
     private mutating func endRun() {
         guard !open.isEmpty else { return }
         let run = open.remove(at: random.next(upTo: open.count))
+        if run.isReplay {
+            let outcome = run.isCancelled ? RunOutcome.cancelled : [.succeeded, .failed, .incomplete][random.next(upTo: 3)]
+            return tell(
+                .ended(run.scope, run: run.id, bench.conclusion(run.scope, run.id, outcome)), "end the replay \(run.scope) \(run.id) \(outcome)")
+        }
         var outcome = run.isCancelled ? RunOutcome.cancelled : [.succeeded, .succeeded, .failed, .incomplete, .parked][random.next(upTo: 5)]
         if stopEnd != nil, random.next(upTo: 2) == 0 { outcome = .cancelled }
         let wait: Duration? = outcome == .parked ? [.minutes(10), .hours(6), .hours(9000)][random.next(upTo: 3)] : nil
@@ -192,6 +208,7 @@ struct PipelineWalk {
     private mutating func askServer() {
         guard !open.isEmpty else { return }
         let index = random.next(upTo: open.count), scope = open[index].scope
+        if open[index].isReplay { return }
         open[index].asked = bench.now.instant
         lastStarted[scope] = bench.now.instant
         tell(.asking(scope), "\(scope) asks its server")
@@ -246,7 +263,7 @@ struct PipelineWalk {
             kills[scope] = Suspicion(ends: 0, began: entry.schedule.startedAt ?? .distantPast, nextPoll: entry.schedule.nextPollAt)
         }
         late = [:]
-        for run in open {
+        for run in open where !run.isReplay {
             kills[run.scope] = Suspicion(ends: (kills[run.scope]?.ends ?? 0) + ends, began: bench.now.wall(of: run.asked ?? run.started))
         }
     }
@@ -278,13 +295,15 @@ struct PipelineWalk {
         var polled: Set<ResourceScope> = []
         // The longest wait there is, a day, and what may be open now.
         for _ in 0..<3 where failure == nil {
-            polled.formUnion(open.map(\.scope))
+            polled.formUnion(open.filter { !$0.isReplay }.map(\.scope))
             while let run = open.first, failure == nil {
                 open.removeFirst()
-                forgive(run.scope)
-                listParents(run.scope)
+                if !run.isReplay {
+                    forgive(run.scope)
+                    listParents(run.scope)
+                }
                 tell(.ended(run.scope, run: run.id, bench.conclusion(run.scope, run.id)), "end \(run.scope) \(run.id)")
-                polled.formUnion(open.map(\.scope))
+                polled.formUnion(open.filter { !$0.isReplay }.map(\.scope))
             }
             endResets()
             pass(.hours(13))
@@ -339,6 +358,11 @@ struct PipelineWalk {
         if open.contains(where: { $0.scope == scope }) { fail("\(scope) runs twice") }
         if resets.values.contains(where: { $0.scope == scope }) { fail("\(scope) began while something of it is forgotten") }
         if bench.state.resources[scope]?.isPollable != true { fail("\(scope) is not to be polled") }
+        if order.cause == .replay {
+            // It asks nobody, so that no limit holds for it.
+            lastRun = order.id
+            return open.append(OpenRun(id: order.id, scope: scope, started: now, isReplay: true))
+        }
         if let last = lastStarted[scope], last.duration(to: now) < .seconds(30) - Self.rounding { fail("\(scope) began before min_interval") }
         if let end = told[scope.source], now.duration(to: end) > Self.rounding { fail("\(scope) began before its server allowed it") }
         if let next = expected.removeValue(forKey: scope), order.cause == .schedule, next > bench.now.wall.advanced(by: PipelineState.leeway) {
@@ -351,7 +375,7 @@ struct PipelineWalk {
         }
         lastStarted[scope] = now
         lastRun = order.id
-        open.append(OpenRun(id: order.id, scope: scope, started: now))
+        open.append(OpenRun(id: order.id, scope: scope, started: now, isReplay: false))
     }
 
     /// Who may have ended the process before is polled with nobody beside it; nobody waits for that longer than five minutes.

@@ -46,6 +46,25 @@ extension Assembly {
         }
     }
 
+    /// What records of a former time say of what had changed or was gone must not be said once more of what is there now.
+    ///
+    /// - Parameter origins: where the keys of `schema` stand that are in force.
+    func checkKeptBodies(_ resource: ResourceConfiguration, _ origins: [String: DocumentNode.Place], _ own: Layer) {
+        guard resource.schema.raw != .none else { return }
+        let reason: String
+        if resource.incremental != nil {
+            reason = "it asks for what has changed (incremental)"
+        } else if resource.deletion.isSaid {
+            reason = "its records say what is gone (deletion.detect = \"\(resource.deletion.detect.rawValue)\")"
+        } else {
+            return
+        }
+        complaints.add(
+            at: origins["raw"], own.subject.key("schema"), key: "raw",
+            "bodies of \(resource.scope) cannot be kept to be mapped again in this version: \(reason)",
+            "write schema = { raw = \"none\" } at this resource")
+    }
+
     private func checkGoneStatuses(
         _ resource: ResourceConfiguration, _ entity: EntityConfiguration?,
         _ complain: (_ key: String, _ message: String, _ suggestion: String) -> Void

@@ -119,6 +119,20 @@ extension ParsePolicy: ConfigurationTable {
     }
 }
 
+extension SchemaConfiguration: ConfigurationTable {
+    static var keys: [Key<Self>] {
+        [
+            // What happens when a record does not match its entity: the program knows no other ways.
+            .inForce("unknown_fields", "ignore"),
+            .inForce("missing_field", "null"),
+            .inForce("type_mismatch", "quarantine"),
+            .inForce("coerce", "safe"),
+            Key("raw", .choice(KeptBodies.self), \.raw),
+            Key("raw_max", .byteCount(.mebibytes(1) ... .gibibytes(1024)), \.rawMax),
+        ] + Key.later("drift_report")
+    }
+}
+
 extension DeletionConfiguration: ConfigurationTable {
     static var keys: [Key<Self>] {
         let said: [Key<Self>] = [

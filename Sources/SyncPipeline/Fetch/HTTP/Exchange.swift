@@ -19,6 +19,8 @@ struct Exchange: Sendable {
         let received: Int
         /// What the resource's conditions say of it; nil: it is what its status says.
         var verdict: AnswerVerdict?
+        /// Its body as it came; nil: it is no page's, or is not kept.
+        var body: ArrivedBody?
     }
 
     /// A response whose body no longer matters: what its head says, a Retry-After above all, holds even if the body never ends.
@@ -39,6 +41,23 @@ struct Exchange: Sendable {
     let knownRecords: @Sendable () async -> Manifest?
     /// Hears of the page's records while they arrive.
     var arrival: (any PageArrival)?
+    /// Keeps the body; nil: nobody does.
+    var recorder: BodyRecorder?
+
+    /// Takes an answer of a former time for one that has just come.
+    /// - Throws: `FetchError`, and what the body throws.
+    func read(_ head: HTTPResponse, from address: HTTPAddress) async throws -> Response {
+        let watch = ExchangeWatch(limits: settings.http, start: clock.instant)
+        watch.receivedHead(at: clock.instant)
+        do {
+            return try await read(head, for: nil, from: address, watch: watch, known: KnownResponse())
+        } catch let failure as FetchError {
+            let described = describe(failure, address: address, status: head.status, headers: head.headers)
+            var error = (described as? FetchError ?? failure).redacted(by: settings.redactor)
+            error.excerpt = String(error.excerpt.prefix(Self.excerptLength))
+            throw error
+        }
+    }
 
     /// Makes the exchange.
     /// - Throws: `FetchError`.
@@ -96,7 +115,7 @@ struct Exchange: Sendable {
                 try checkHeaderSize(head.headers)
                 cookies?.store(head.headers, from: address, now: clock.wallTime)
                 guard RedirectPolicy.isRedirect(head.status) else {
-                    return try await read(head, from: address, watch: watch, known: known)
+                    return try await read(head, for: page, from: address, watch: watch, known: known)
                 }
                 _ = await readExcerpt(head, watch: watch)
                 watch.ended()
@@ -126,16 +145,21 @@ struct Exchange: Sendable {
         }
     }
 
+    /// - Parameter page: what was asked for; nil: nobody asked.
     private func read(
-        _ head: HTTPResponse, from address: HTTPAddress, watch: ExchangeWatch, known: KnownResponse
+        _ head: HTTPResponse, for page: PageRequest?, from address: HTTPAddress, watch: ExchangeWatch, known: KnownResponse
     ) async throws -> Response {
         if settings.empty.contains(head.status) {
             let body = await readExcerpt(head, watch: watch)
             try Task.checkCancellation()
             watch.ended()
-            let response = try judged(head, from: address, body: body.bytes, isEmpty: true)
+            var response = try judged(head, from: address, body: body.bytes, isEmpty: true)
             // What has not come may say that it is something else.
             if response.content != nil, let failure = unseen(body) { throw failure }
+            if response.content != nil, let writer = writer(page, head, from: address, isWhole: false) {
+                body.bytes.withUnsafeBytes { writer.append($0) }
+                response.body = writer.finish()
+            }
             return response
         }
         guard settings.success.contains(head.status) else {
@@ -162,6 +186,7 @@ struct Exchange: Sendable {
         // A store or a disk that is slow is not the server's silence.
         watch.suspend(at: clock.instant)
         var sieve = PageSieve(settings.sieve, known: await knownRecords(), place: spool, arrival: arrival)
+        let writer = writer(page, head, from: address)
         watch.resume(at: clock.instant)
         var isWhole = false
         defer { if !isWhole { arrival?.failed() } }
@@ -170,7 +195,10 @@ struct Exchange: Sendable {
                 let instant = clock.instant
                 watch.received(buffer.readableBytes, at: instant)
                 watch.suspend(at: instant)
-                try buffer.withUnsafeReadableBytes { try decoder.decode($0) { try sieve.take($0) } }
+                try buffer.withUnsafeReadableBytes { bytes in
+                    try decoder.decode(bytes) { try sieve.take($0) }
+                    writer?.append(bytes)
+                }
                 watch.resume(at: clock.instant)
             }
             watch.suspend(at: clock.instant)
@@ -181,9 +209,11 @@ struct Exchange: Sendable {
             // Before anybody gets anything of it.
             let verdict = verdict(head, content, beginning: decoder.excerpt)
             isWhole = verdict == nil
-            return Response(
+            var response = Response(
                 address: address, status: head.status, headers: head.headers, content: try shown(content, verdict),
                 excerpt: verdict?.message == nil && verdict?.isGraphQL == false ? decoder.excerpt : [], received: decoder.received, verdict: verdict)
+            if response.content != nil { response.body = writer?.finish() }
+            return response
         } catch var error as FetchError {
             if error.kind == .corruptBody, decoder.damage != nil {
                 let response = try judged(head, from: address, body: decoder.packed)
@@ -196,6 +226,12 @@ struct Exchange: Sendable {
             if error.excerpt.isEmpty { error.excerpt = Self.text(decoder.excerpt) }
             throw error
         }
+    }
+
+    /// Who keeps the body of an answer; nil: nobody does.
+    private func writer(_ page: PageRequest?, _ head: HTTPResponse, from address: HTTPAddress, isWhole: Bool = true) -> BodyWriter? {
+        guard let page, let recorder else { return nil }
+        return recorder.begin(page, head, from: address, settings.redactor, at: clock.wallTime, isWhole: isWhole)
     }
 
     private static var endless: FetchError {

@@ -48,7 +48,7 @@ public struct FetchedPage: Sendable {
     /// What it holds.
     public let content: PageContent
     /// What makes the next request for this page conditional.
-    public let validators: ConditionalGET?
+    public internal(set) var validators: ConditionalGET?
     /// Bytes on the wire, before decompression.
     public let received: Int
     /// The time the page took, failed attempts and waits included.
@@ -59,6 +59,8 @@ public struct FetchedPage: Sendable {
     public let pacing: ServerPacing
     /// A condition said that there are no records: what the body says of it, with secrets masked, empty if nothing; nil: none did.
     var ignored: String?
+    /// Its body as it came, for the archive; nil: it is not kept.
+    var body: ArrivedBody?
 
     /// Whether this is only a part of the page, so that the run is not complete.
     public var isPartial: Bool { status == 206 }
@@ -92,4 +94,6 @@ public struct UnmodifiedPage: Sendable {
     public let attempts: Int
     /// What the response says about how soon to ask again.
     public let pacing: ServerPacing
+    /// The body of a success that brought nothing new, for the archive.
+    var body: ArrivedBody?
 }

@@ -100,7 +100,7 @@ public struct PageFetch: Sendable {
     private func verdict(attempt: Int, start: SyncInstant, mayRenew: Bool) async -> Verdict {
         let exchange = Exchange(
             transport: environment.transport, settings: environment.settings, clock: environment.clock, cookies: environment.cookies,
-            spool: environment.spool, knownRecords: knownRecords, arrival: arrival)
+            spool: environment.spool, knownRecords: knownRecords, arrival: arrival, recorder: environment.recorder)
         do {
             // Before the slot is taken: a fetch that waits for a token delays nobody else.
             let credential: Credential
@@ -224,7 +224,8 @@ public struct PageFetch: Sendable {
         if recognisesUnmodified, response.status != 206, response.verdict == nil, let known = self.validators,
             let evidence = evidence(known: known, fresh: fresh, content)
         {
-            let page = unmodified(evidence, response, validators: fresh ?? known, attempt: attempt, start: start)
+            var page = unmodified(evidence, response, validators: fresh ?? known, attempt: attempt, start: start)
+            page.body = response.body
             return .notModified(page)
         }
         var page = FetchedPage(
@@ -232,6 +233,7 @@ public struct PageFetch: Sendable {
             received: response.received, duration: start.duration(to: environment.clock.instant),
             attempts: attempt, pacing: ServerPacing(headers: response.headers, now: environment.clock.wallTime))
         page.ignored = response.verdict?.words(environment.settings.redactor)
+        page.body = response.body
         return .page(page)
     }
 

@@ -11,14 +11,20 @@ struct ManifestReader {
     static let harmlessAliases = 24
 
     let file: String
+    private let mostBytes: Int
+    private let mostValues: Int
     private var count = 0
 
-    init(file: String) {
+    init(file: String, mostBytes: Int = Self.maxBytes, mostValues: Int = Self.maxValues) {
         self.file = file
+        self.mostBytes = mostBytes
+        self.mostValues = mostValues
     }
 
     mutating func read(_ bytes: [UInt8]) throws -> ManifestValue {
-        guard bytes.count <= Self.maxBytes else { throw ManifestError(file: file, "it is larger than 4 MiB, which no manifest is") }
+        guard bytes.count <= mostBytes else {
+            throw ManifestError(file: file, "it is larger than \(mostBytes >> 20) MiB, which no manifest is")
+        }
         guard var text = String(validating: bytes, as: UTF8.self) else { throw ManifestError(file: file, "it is not valid UTF-8") }
         if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
         try refuseCostlyKeys(text)
@@ -38,8 +44,8 @@ struct ManifestReader {
     private mutating func value(_ node: Node, depth: Int) throws -> ManifestValue {
         let line = node.mark?.line ?? 1
         count += 1
-        guard count <= Self.maxValues else {
-            throw ManifestError(file: file, line: line, "with its aliases written out it has more than \(Self.maxValues) values")
+        guard count <= mostValues else {
+            throw ManifestError(file: file, line: line, "with its aliases written out it has more than \(mostValues) values")
         }
         guard depth <= Self.maxDepth else { throw ManifestError(file: file, line: line, "it is nested more than \(Self.maxDepth) deep") }
         switch node {

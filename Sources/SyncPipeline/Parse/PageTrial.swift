@@ -53,23 +53,18 @@ public enum PageTrial {
         _ resource: ResourceConfiguration, configuration: CisternConfiguration, transports: TransportPool, clock: any SyncClock,
         secrets: SecretResolver, tokens: TokenPool = TokenPool(), version: String, pages count: Int, objects limit: Int = 20
     ) async throws -> [Page] {
-        let model = try SyncPipeline.model(for: configuration)
-        // A separate store, so that keys and references resolve as they would; in memory, so that it leaves nothing behind, however it ends.
-        let document = TrialDocument(
-            fileURL: URL(fileURLWithPath: "/dev/null"), model: model, autosavePolicy: AutosavePolicy(), clock: SystemDocumentClock())
-        try document.openStore(creating: true)
-        let trial = Trial(
-            document: document, configuration: configuration, mapping: ModelMapping(configuration.model, model: model), transports: transports,
-            clock: clock, secrets: secrets, tokens: TokenService(pool: tokens, transports: transports, clock: clock), version: version)
-        let recipe = try await trial.recipe(of: resource)
+        let bench = try TrialBench(
+            configuration, transports: transports, clock: clock, secrets: secrets, tokens: tokens, version: version)
+        let document = bench.document
+        let recipe = try await bench.recipe(of: resource)
         // The objects that there are parts for are none of the pages'.
         let known = try await document.withWorker { worker in
-            try trial.mapping.entities.values.reduce(into: Set<NSManagedObjectID>()) { known, entity in
+            try bench.mapping.entities.values.reduce(into: Set<NSManagedObjectID>()) { known, entity in
                 known.formUnion(try worker.fetch(FetchPlan(entity: entity.entity)).map(\.id))
             }
         }
         var result: [Page] = [], badRecords = 0
-        try await trial.fetch(count, recipe) { page, pagination in
+        try await bench.fetch(count, recipe) { page, pagination in
             let (make, facts) = try read(
                 page, pagination.request, by: recipe, badRecords: badRecords, document: document, besides: known, limit: limit, now: clock.wallTime)
             badRecords += facts.rejected
@@ -148,78 +143,4 @@ extension Pagination.Step {
         case .repetition(let what): return "refused: \(what.rawValue)"
         }
     }
-}
-
-/// What a trial works with.
-private struct Trial {
-    let document: UIManagedDocument
-    let configuration: CisternConfiguration
-    let mapping: ModelMapping
-    let transports: TransportPool
-    let clock: any SyncClock
-    let secrets: SecretResolver
-    let tokens: TokenService
-    let version: String
-
-    /// Fetches pages until there are enough of them, or `take` wants no more.
-    func fetch(_ count: Int, _ recipe: PageRecipe, _ take: (FetchedPage, inout Pagination) throws -> Bool) async throws {
-        let settings = recipe.settings
-        let transport = try await transports.transport(
-            for: TransportOptions(resource: recipe.resource, settings: settings, daemon: configuration.daemon))
-        var pagination = Pagination(recipe.resource, first: settings.first)
-        let environment = FetchEnvironment(settings: settings, transport: transport, clock: clock)
-        for _ in 0..<max(1, count) {
-            let outcome = await PageFetch(pagination.request, environment: environment).run()
-            guard case .page(let page) = outcome else {
-                if let error = outcome.error { throw error }
-                throw SyncError.cancelled
-            }
-            guard try take(page, &pagination) else { return }
-        }
-    }
-
-    /// How pages become objects: of a resource with parts, those of the first.
-    func recipe(of resource: ResourceConfiguration) async throws -> PageRecipe {
-        let mapping = mapping.reading(resource)
-        let partition = try await firstPart(of: resource) ?? .none, now = clock.wallTime
-        let increment = resource.incremental.map { Increment($0, before: nil, isFull: true, now: now) }
-        let times = resource.isTimed ? RunTimes(increment?.slice(after: nil), now: now) : nil
-        let filled = try resource.filled(for: partition, at: times)
-        guard let entity = mapping.entities[resource.entity] else { throw SyncError.unknownEntity(resource.entity) }
-        let constants = try partition.constants(of: entity, among: mapping, for: resource, at: times)
-        let settings = try FetchSettings(
-            resource: filled, daemon: configuration.daemon, version: version, secrets: secrets, tokens: tokens)
-        return PageRecipe(resource: filled, mapping: mapping, settings: settings, constants: constants)
-    }
-
-    /// Nil: the resource is one list. Where it has parts for objects, these come from the first page of what lists them.
-    private func firstPart(of resource: ResourceConfiguration) async throws -> Partition? {
-        guard let partitions = resource.partitions else { return nil }
-        if case .values(let values) = partitions.kind { return values.first.map { Partition(value: $0, as: partitions.alias) } }
-        guard let list = ParentList(of: resource), let parents = configuration.resource(scope: list.parents.resource) else { return nil }
-        let recipe = try await recipe(of: parents)
-        try await fetch(1, recipe) { page, _ in
-            let worker = NSManagedObjectContext(.privateQueueConcurrencyType)
-            worker.parent = document.managedObjectContext
-            try worker.performAndWait {
-                _ = try recipe.read(page, into: worker, run: 1, now: clock.wallTime, badRecords: 0)
-                try worker.save()
-            }
-            return false
-        }
-        let found = try await document.withWorker { [mapping] worker in
-            guard let entity = mapping.entities[list.parents.entity] else { throw SyncError.unknownEntity(list.parents.entity) }
-            return try list.objects(entity, mapping, in: worker) { _ in true }
-        }
-        guard let first = found.first else {
-            throw SyncError.page("\(resource.scope): the first page of \(parents.scope) has no object that there would be a part for")
-        }
-        return first
-    }
-}
-
-/// A document without a file.
-// It adds nothing to what its parent guards.
-private final class TrialDocument: UIManagedDocument, @unchecked Sendable {
-    override func persistentStoreType(forFileType fileType: String) -> String { NSInMemoryStoreType }
 }

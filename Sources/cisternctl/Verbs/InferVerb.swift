@@ -1,3 +1,4 @@
+import AirbyteManifests
 import ArgumentParser
 import Foundation
 import Secrets
@@ -9,19 +10,20 @@ import SyncPipeline
 /// `infer`: a source as one answer suggests it.
 struct InferVerb: Verb {
     static let configuration = CommandConfiguration(
-        commandName: "infer", abstract: "Draft a source from one answer of a service, and say why it is as it is.",
+        commandName: "infer", abstract: "Draft a source from one answer of a service, or from its OpenAPI document, and say why it is as it is.",
         discussion: """
-            An address is fetched once, as the daemon would; a file is an answer that was saved. The draft is a configuration that can be checked \
+            An address is fetched once, as the daemon would; a file is an answer that was saved. Where it is the description of a service (OpenAPI 3 \
+            or Swagger 2, a file also in YAML), each list that it describes becomes a resource. The draft is a configuration that can be checked \
             and tried at once; comments in it give the reasons. Secrets are not written: the draft names credentials for them. Ends with 65 if the \
             answer is no JSON or has no records, 69 if the server cannot be reached, 76 for a bad answer, 77 if it wants credentials.
             """)
 
     @OptionGroup var options: CommonOptions
 
-    @Argument(help: ArgumentHelp("An address, or a file with an answer.", valueName: "url-or-file"))
+    @Argument(help: ArgumentHelp("An address, or a file with an answer or a description of the service.", valueName: "url-or-file"))
     var source: String
 
-    @Option(help: "The address that a file comes from; needed with one.")
+    @Option(help: "The address that a file comes from; needed with an answer.")
     var url: String?
 
     @Option(name: .customLong("header"), help: ArgumentHelp("Send this header; may be given several times.", valueName: "name=value"))
@@ -44,9 +46,15 @@ struct InferVerb: Verb {
         if let output, !force, surroundings.exists(output) {
             throw ControlError("\(output) is there already", advice: "name another file, or write --force", code: .usage)
         }
+        if !isAddress, let bytes = try? surroundings.content(source, OpenAPIDraft.mostBytes + 1), OpenAPIConversion.recognises(bytes) {
+            return try OpenAPIDraft(bytes, file: source, address: url).write(self, surroundings)
+        }
         let (origin, secrets) = try self.origin()
         let resource = try Self.probe(origin)
         let sample = isAddress ? try await fetch(resource, origin, secrets, surroundings) : try read(origin, surroundings)
+        if isAddress, OpenAPIConversion.recognises(sample.body) {
+            return try OpenAPIDraft(sample.body, file: origin.url, address: origin.url).write(self, surroundings)
+        }
         let draft: SourceDraft
         do throws(SourceDraftError) {
             draft = try SourceDraft(sample)
@@ -54,7 +62,7 @@ struct InferVerb: Verb {
             throw ControlError(error.message, advice: error.advice, code: .dataError)
         }
         try Self.check(draft)
-        if let output { try write(draft, to: output) }
+        if let output { try write(draft.toml, to: output) }
         if options.json {
             try surroundings.console.json(Answer(draft), pretty: true)
         } else if output == nil {
@@ -189,10 +197,10 @@ struct InferVerb: Verb {
         }
     }
 
-    private func write(_ draft: SourceDraft, to file: String) throws {
+    func write(_ toml: String, to file: String) throws {
         do {
             // Without --force the file system is what refuses: somebody may have made the file meanwhile.
-            try Data(draft.toml.utf8).write(to: URL(fileURLWithPath: file), options: force ? .atomic : .withoutOverwriting)
+            try Data(toml.utf8).write(to: URL(fileURLWithPath: file), options: force ? .atomic : .withoutOverwriting)
         } catch {
             throw ControlError("\(file) cannot be written: \((error as NSError).localizedDescription)", code: .ioError)
         }

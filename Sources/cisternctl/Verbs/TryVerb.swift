@@ -39,10 +39,7 @@ struct TryVerb: Verb {
         }
         let secrets = SecretResolver(SecretReader(environment: surroundings.environment, sources: Self.credentialSources))
         let transports = TransportPool(secrets: secrets)
-        let tokens = TokenPool(
-            vault: .refusing(
-                "a refresh token is used by the daemon alone, since a service may put another one in its place; ask it: cisternctl sync --wait \(scope)"
-            ))
+        let tokens = Self.tokens(scope)
         do {
             let fetched = try await PageTrial.run(
                 resource, configuration: configuration, transports: transports, clock: SystemClock(), secrets: secrets, tokens: tokens,
@@ -54,6 +51,14 @@ struct TryVerb: Verb {
             await transports.shutdown()
             throw Self.explain(error)
         }
+    }
+
+    /// Tokens that are fetched for a try: none that would use one up.
+    static func tokens(_ scope: String) -> TokenPool {
+        TokenPool(
+            vault: .refusing(
+                "a refresh token is used by the daemon alone, since a service may put another one in its place; ask it: cisternctl sync --wait \(scope)"
+            ))
     }
 
     private struct Answer: Encodable {

@@ -100,6 +100,38 @@ import Testing
         #expect(!outcome.error.contains("hunter2") && outcome.out.isEmpty)
     }
 
+    private static let description = """
+        {"openapi": "3.0.0", "info": {"title": "Zoo API"}, "servers": [{"url": "/v1"}], "paths": {"/animals": {"get": {"responses": {"200": {"content": {
+        "application/json": {"schema": {"type": "array", "items": {"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}}}}
+        }}}}, "post": {}}}}
+        """
+
+    @Test func aDescriptionOfAServiceIsDraftedFromAFileOrAnAddress() async throws {
+        let known = try file(Self.description, "openapi.json")
+        defer { remove(known) }
+        #expect(await run(known, "--url", "https://a.example/docs/openapi.json") == .success, "\(outcome.error)")
+        let reading = ConfigurationReader(path: "/d.toml", files: ConfigurationTexts(["/d.toml": outcome.out])).read()
+        #expect(reading.configuration?.resource(scope: "zoo/animals")?.url == "https://a.example/v1/animals", "\(reading.errors)")
+        #expect(outcome.error.contains("1 operation is no GET") && outcome.error.contains("1 resource drafted, 1 left out"))
+
+        let server = try await RawHTTPServer { _, _ in
+            [.send(Self.answer("200 OK", Self.description, "Content-Type: application/json")), .close]
+        }
+        let fetched = Outcome()
+        let code = await Cisternctl.run(
+            arguments: ["infer", server.url("/openapi.json"), "--json"], surroundings: fetched.surroundings())
+        #expect(code == .success && server.requests.count == 1, "\(fetched.error)")
+        #expect(fetched.out.contains("leftOut") && fetched.out.contains("[entity.Animal]"))
+        await server.shutdown()
+    }
+
+    @Test func aDescriptionWithoutListsIs65AndWritesNothing() async throws {
+        let known = try file("openapi: 3.0.0\npaths: { /x: { get: { responses: {} } } }\n", "openapi.yaml"), draft = known + ".toml"
+        defer { remove(known) }
+        #expect(await run(known, "-o", draft) == .dataError)
+        #expect(outcome.error.contains("left out: GET /x: it has no answer with status 200") && !FileManager.default.fileExists(atPath: draft))
+    }
+
     @Test func aServerThatIsNotThereIs69() async {
         #expect(await run("http://127.0.0.1:1/items") == .unavailable)
     }

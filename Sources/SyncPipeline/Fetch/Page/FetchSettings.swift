@@ -9,7 +9,7 @@ public struct FetchSettings: Sendable {
     /// Time-outs, caps and reach.
     public let http: HTTPConfiguration
     /// When a request is made again.
-    public let retry: RetryConfiguration
+    public internal(set) var retry: RetryConfiguration
     /// Whether a POST may be made again although the first one may have reached the server.
     let isIdempotent: Bool
     /// Whether requests send anything.

@@ -1,5 +1,6 @@
 import JSONReader
 import OpenCoreData
+import SyncConfiguration
 
 /// An object as a page describes it, before it is known whether it exists already.
 final class Draft {

@@ -53,7 +53,7 @@ final class EntityMapping: @unchecked Sendable {
 
         /// Whether a record adds members and takes none away.
         func addsOnly(_ record: JSONRecord) -> Bool {
-            mode != .replace || partial.map { DeletionCondition.Test.holds.isMet(by: record[$0], areTexts: false) } == true
+            mode != .replace || partial.map { DeletionSign(field: $0).isMet(by: record) } == true
         }
 
         /// Whether the record may hold the objects themselves, and not just name them.

@@ -1,4 +1,5 @@
 import OpenCoreData
+import SyncConfiguration
 
 /// What the records of a batch say of to-manys.
 extension RecordMapper {

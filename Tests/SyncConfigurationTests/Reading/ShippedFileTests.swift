@@ -107,7 +107,7 @@ import Testing
         #expect(reading.errors.map(\.description) == [])
         let articles = try #require(reading.configuration?.resource(scope: "blog/blog"))
         #expect(articles.also.map(\.entity) == ["Person", "Comment"] && articles.also.allSatisfy { $0.records == "$.included" })
-        #expect(articles.also.map(\.condition?.values) == [[.text("people")], [.text("comments")]])
+        #expect(articles.also.map(\.condition?.tests) == [[.equals(.text("people"))], [.equals(.text("comments"))]])
     }
 
     @Test(arguments: [

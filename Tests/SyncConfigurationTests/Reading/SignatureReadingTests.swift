@@ -87,4 +87,6 @@ import Testing
         #expect(template.places.isEmpty && template.description == text)
         #expect(template.parts == (text.isEmpty ? [] : [.text(text.replacing("{{method}}", with: "{method}"))]))
     }
+
+    private struct Unexpected: Error {}
 }

@@ -1,7 +1,9 @@
 import Foundation
 import NIOHTTP1
+import OpenCoreData
 import SyncConfiguration
 import SyncTestSupport
+import Synchronization
 import Testing
 
 @testable import SyncPipeline

@@ -128,25 +128,6 @@ public struct ResourceConfiguration: Sendable, Hashable {
     }
 }
 
-/// `schedule`: when a resource is polled.
-public struct ScheduleConfiguration: Sendable, Hashable {
-    /// `schedule.every`: time from one poll to the next, before jitter; 1 s to 366 d. Default 15 min.
-    public var every = TimeSpan.minutes(15)
-    /// The share of the interval by which a poll may come earlier or later.
-    public var jitter = Percentage(percent: 10)
-    /// A hard floor, for signals and verbs as well.
-    public var minInterval = TimeSpan.seconds(60)
-    /// `schedule.max_interval`, default 24 h: neither `every` nor a cache lifetime goes beyond it; an interval the server demands may.
-    public var maxInterval = TimeSpan.hours(24)
-    /// Whether the server's caching headers may lengthen the interval; they never shorten it.
-    public var respectCacheControl = true
-    /// Older data makes the resource degraded.
-    public var maxAge = MaximumAge.intervals(3)
-
-    /// The built-in values.
-    public init() {}
-}
-
 /// `limits`: how large a run, a page and a record may be.
 public struct LimitsConfiguration: Sendable, Hashable {
     /// Per run.

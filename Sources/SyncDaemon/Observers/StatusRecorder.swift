@@ -107,6 +107,7 @@ enum StatusDump {
         var text = "\(resource.scope): \(resource.health.rawValue)"
         if let age = resource.ageSeconds { text += ", last success \(RelativeTime.text(age)) ago" }
         if let next = resource.nextPollAt { text += ", next poll in \(RelativeTime.text(next.timeIntervalSince(now)))" }
+        if let interval = resource.intervalSeconds { text += ", every \(RelativeTime.text(interval))" }
         if let objects = resource.objects { text += ", \(objects) objects" }
         if resource.heldDeletes > 0 { text += ", \(resource.heldDeletes) deletions held back" }
         if let error = resource.error { text += "; \(error)" }

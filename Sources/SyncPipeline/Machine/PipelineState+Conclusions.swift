@@ -87,7 +87,7 @@ extension PipelineState {
         outputs.append(.wake(wake))
     }
 
-    private func nextWake(_ now: Moment) -> SyncInstant? {
+    private mutating func nextWake(_ now: Moment) -> SyncInstant? {
         guard phase == .running || phase == .stopping else { return nil }
         var times: [SyncInstant] = []
         if let end = resources.deadlines.entries.first { times.append(end.time) }
@@ -98,6 +98,7 @@ extension PipelineState {
         } else {
             nextPatienceEnd(after: now).map { times.append($0) }
             nextParentPatienceEnd(at: now).map { times.append($0) }
+            nextLook(at: now).map { times.append($0) }
             if let earliest = earliestDue(at: now) {
                 // The latest that may still be met together with the earliest.
                 times.append(latestDue(until: earliest.advanced(by: Self.leeway), at: now) ?? earliest)
@@ -144,6 +145,7 @@ extension PipelineState {
         resources.filter { !$0.value.isRemoved }.sorted { $0.key < $1.key }.map { _, resource in
             var status = resource.status
             status.nextPollAt = resource.due.map { now.wall(of: $0) }
+            status.intervalSeconds = resource.adapted?.inSeconds
             status.parkedUntil = pacing[resource.place].flatMap { $0 > now.instant ? now.wall(of: $0) : nil }
             status.judge(at: now.wall)
             return status

@@ -77,7 +77,8 @@ extension PipelineState {
             StoredSchedule(
                 scope: scope, startedAt: resource.startedAt, nextPollAt: next.map { now.wall(of: $0) }, parkedUntil: end.map { now.wall(of: $0) },
                 isPaused: resource.status.isPaused, isEnabled: resource.status.isEnabled, isRemoved: resource.isRemoved,
-                lastSuccess: resource.status.lastSuccess, staleAt: now.wall(of: resource.staleTime), runsUntil: runsUntil.map { now.wall(of: $0) }))
+                lastSuccess: resource.status.lastSuccess, staleAt: now.wall(of: resource.staleTime), runsUntil: runsUntil.map { now.wall(of: $0) },
+                interval: resource.adapted))
     }
 
     /// What is stored already is not stored again.

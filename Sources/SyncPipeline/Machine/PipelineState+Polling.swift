@@ -30,8 +30,8 @@ extension PipelineState {
     mutating func beginWhatIsDue(_ now: Moment) {
         guard phase == .running else { return }
         let due = counted(until: now.instant, at: now)
-        for scope in due where suspects[scope] == nil { begin(scope, now) }
-        guard let suspect = due.first(where: { suspects[$0] != nil }), givingWay(at: now) == .nobody else { return }
+        for scope in due where suspects[scope] == nil && !isQuiet(scope, now) { begin(scope, now) }
+        guard let suspect = due.first(where: { suspects[$0] != nil }), givingWay(at: now) == .nobody, !isQuiet(suspect, now) else { return }
         begin(suspect, now)
     }
 
@@ -55,6 +55,7 @@ extension PipelineState {
             waiters: resource.waiters)
         resource.lastStarted = now.instant
         resource.startedAt = now.wall
+        resource.serve(now)
         resource.due = nil
         resource.asked = nil
         resource.waiters = []
@@ -73,7 +74,8 @@ extension PipelineState {
         let report = conclusion.report
         if phase == .stopping, report.outcome == .cancelled { leaveUnserved(scope, run) }
         resource.pacing = conclusion.pacing
-        resource.interval = resource.schedule.interval(pacing: conclusion.pacing, random: chance.next())
+        resource.adapt(to: conclusion, of: run)
+        resource.interval = resource.schedule.interval(pacing: conclusion.pacing, adapted: resource.adapted, random: chance.next())
         resource.status.take(
             report, heldDeletes: conclusion.heldDeletes, guardName: conclusion.guardName, isCaughtUp: conclusion.isCaughtUp,
             parkedUntil: conclusion.parkedUntil)
@@ -82,8 +84,9 @@ extension PipelineState {
             resource.freshSince = now.instant
             wakeChildren(of: scope, now)
         }
-        let next = nextPoll(resource, run, report.outcome, now)
-        if resource.isPollable { resource.due = next }
+        resource.renewPatience(now)
+        let next = nextPoll(&resource, run, report.outcome, now)
+        resource.due = resource.isPollable ? next : nil
         resources[scope] = resource
         record(scope, next: resource.isRemoved ? next : nil, now)
         let reported = report.due(resource.due.map { now.wall(of: $0) })
@@ -98,15 +101,19 @@ extension PipelineState {
         beginReplay(scope, now)
     }
 
-    private func nextPoll(_ resource: Resource, _ run: Run, _ outcome: RunOutcome, _ now: Moment) -> SyncInstant {
+    private func nextPoll(_ resource: inout Resource, _ run: Run, _ outcome: RunOutcome, _ now: Moment) -> SyncInstant {
         let started = now.wall(of: resource.lastStarted ?? run.started)
         // What a stop cut off continues soon after the next start.
-        let isCutOff = phase == .stopping && outcome == .cancelled
-        let next =
-            isCutOff
-            ? resource.schedule.pollOnRequest(now: now.wall, lastStarted: started, parkedUntil: nil)
-            : resource.schedule.nextPoll(started: started, ended: now.wall, interval: resource.interval)
-        return max(now.instant(of: next), notBefore(resource, now))
+        if phase == .stopping, outcome == .cancelled {
+            let next = resource.schedule.pollOnRequest(now: now.wall, lastStarted: started, parkedUntil: nil)
+            return max(now.instant(of: next), notBefore(resource, now))
+        }
+        if resource.schedule.isOfTimes {
+            appointAfterRun(&resource, now)
+            if let due = resource.due { return due }
+        }
+        let next = resource.schedule.nextPoll(started: started, ended: now.wall, interval: resource.interval)
+        return afterQuietHours(max(now.instant(of: next), notBefore(resource, now)), &resource, now)
     }
 }
 

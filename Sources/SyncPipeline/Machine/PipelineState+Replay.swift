@@ -38,7 +38,15 @@ extension PipelineState {
         resource.run = nil
         // What a server told others meanwhile holds for the poll that has waited.
         let next = max(run.heldDue ?? resource.soonest(at: now), notBefore(resource, now))
-        if resource.isPollable { resource.due = next }
+        if resource.isPollable {
+            if let appointment = resource.appointment {
+                resource.due = limited(now.instant(of: appointment.due), resource, now)
+            } else if resource.schedule.isOfTimes {
+                appoint(&resource, now)
+            } else {
+                resource.due = next
+            }
+        }
         resources[scope] = resource
         record(scope, next: resource.isRemoved ? next : nil, now)
         let reported = conclusion.report.due(resource.due.map { now.wall(of: $0) })

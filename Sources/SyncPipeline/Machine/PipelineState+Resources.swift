@@ -11,6 +11,8 @@ extension PipelineState {
         /// Those that are current, with the times until which they are.
         private(set) var current = Timeline()
         private(set) var running: Set<ResourceScope> = []
+        /// Those whose due times depend on what the wall clock shows.
+        private(set) var ofClock: Set<ResourceScope> = []
         /// Those with a run that is not cancelled, with its deadline.
         private(set) var deadlines = Timeline()
         /// Those with a run that nobody has noticed yet, with the time from which on it is noticeable.
@@ -40,6 +42,7 @@ extension PipelineState {
                 current.set(scope, newValue.flatMap(Self.end))
                 let run = newValue?.run
                 if run == nil { running.remove(scope) } else { running.insert(scope) }
+                if let resource = newValue, resource.isOfClock { ofClock.insert(scope) } else { ofClock.remove(scope) }
                 deadlines.set(scope, run.flatMap(Self.deadline))
                 notices.set(scope, run.flatMap(Self.notice))
                 changed.insert(scope)
@@ -67,6 +70,7 @@ extension PipelineState {
                 if current.times[scope] != Self.end(of: resource) { return "\(scope) is current for another time" }
                 if running.contains(scope) != (resource.run != nil) { return "\(scope) has another run" }
                 if deadlines.times[scope] != resource.run.flatMap(Self.deadline) { return "\(scope) has another deadline" }
+                if ofClock.contains(scope) != resource.isOfClock { return "\(scope) looks at another clock" }
                 if runningParents.times[scope] != parentsStart(scope) { return "\(scope) lists parents since another time" }
                 if notices.times[scope] != resource.run.flatMap(Self.notice) { return "\(scope) is noticeable at another time" }
             }
@@ -157,8 +161,20 @@ extension PipelineState {
         var startedAt: Date?
         /// When everything was last seen, or waiting for it began.
         var freshSince: SyncInstant
-        /// The interval in force, which the server may have lengthened.
+        /// How long from then on that counts as current.
+        var patience = Duration.zero
+        /// The interval in force, which the server may have lengthened; with `cron`, what the server asks for at the least.
         var interval: Duration
+        /// What `adaptive` has made of `every`.
+        var adapted: Duration?
+        /// The time of `cron` that it is due for; nil: it is due for another reason.
+        var appointment: Appointment?
+        /// The last such time for which it was polled.
+        var served: Served?
+        /// From when on times of `cron` have not been counted yet: when its last run began.
+        var countedFrom: Date?
+        /// When it would be due if there were no quiet hours; nil: they have not changed it.
+        var regular: SyncInstant?
         var pacing: ServerPacing?
         var isStale = false
         /// It is no longer in the configuration. It stays known: if it comes back, the limits count from its last run.
@@ -184,7 +200,9 @@ extension PipelineState {
             self.status.isEnabled = plan.isEnabled
             place = PacingPlace(plan)
             freshSince = status.lastSuccess.map { min(now.instant(of: $0), now.instant) } ?? now.instant
-            interval = plan.schedule.every.duration
+            interval = plan.schedule.cron == nil ? plan.schedule.every.duration : .zero
+            if plan.schedule.adaptive { adapted = schedule.adapted(from: nil) }
+            renewPatience(now)
         }
 
         private static func parents(of plan: ResourceConfiguration) -> ResourceScope? {
@@ -194,11 +212,10 @@ extension PipelineState {
         var schedule: Schedule { Schedule(plan.schedule) }
         var isPollable: Bool { status.isEnabled && !status.isPaused && !isRemoved }
 
+        var isOfClock: Bool { isPollable && schedule.isOfClock }
+
         /// When what was last seen stops counting as current.
-        var staleTime: SyncInstant {
-            let origin = Date(timeIntervalSinceReferenceDate: 0)
-            return freshSince.advanced(by: origin.duration(to: schedule.staleTime(lastSuccess: origin, interval: interval)))
-        }
+        var staleTime: SyncInstant { freshSince.advanced(by: patience) }
 
         /// As soon as `min_interval` allows.
         func soonest(at now: Moment) -> SyncInstant {

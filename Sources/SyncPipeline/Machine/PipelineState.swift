@@ -48,6 +48,10 @@ struct PipelineState: Sendable {
     var leftBehind: [ResourceScope: Suspicion] = [:]
     /// What somebody had asked for without waiting for it, and a stop left undone.
     var unserved: [ResourceScope: UnservedPoll] = [:]
+    /// By how much the wall clock was ahead of instants when due times were found; nil: nobody has looked.
+    var clockDifference: TimeInterval?
+    /// When the wall clock is looked at if nothing happens before.
+    var look: SyncInstant?
     let chance: RandomSource
     /// The outputs of the current input.
     var outputs: [Output] = []
@@ -59,6 +63,7 @@ struct PipelineState: Sendable {
 
     /// Takes in what happened, and says what to do.
     mutating func handle(_ input: Input, at now: Moment) -> [Output] {
+        noticeTime(now)
         switch input {
         case .leftOpen(let found):
             suspects = found.filter { $0.value.ends > 0 }
@@ -82,8 +87,8 @@ struct PipelineState: Sendable {
             guard resources[scope]?.run != nil else { break }
             resources[scope]?.lastStarted = now.instant
             resources[scope]?.startedAt = now.wall
-            // Nothing follows from it before the run ends.
-            return []
+            // Nothing follows from it before the run ends, but from what the clock says.
+            if outputs.isEmpty { return [] }
         case .told(let scope, let until): tell(scope, until, now)
         case .ended(let scope, let run, let conclusion): end(scope, run, conclusion, now)
         case .paused(let scope): pause(scope, now)
@@ -127,6 +132,10 @@ struct PipelineState: Sendable {
                 // A run that was cut off has made requests, too.
                 resource.startedAt = [left?.began, recorded[scope]?.startedAt].compactMap { $0 }.max()
                 resource.lastStarted = resource.startedAt.map { min(now.instant(of: $0), now.instant) }
+                if plan.schedule.adaptive, let interval = recorded[scope]?.interval {
+                    resource.adapted = resource.schedule.adapted(from: interval)
+                    resource.renewPatience(now)
+                }
                 resources[scope] = resource
                 schedule(scope, daemon: daemon, stored: status.nextPollAt, now)
             } else {
@@ -139,14 +148,22 @@ struct PipelineState: Sendable {
 
     /// The first poll of what has no due time yet.
     private mutating func schedule(_ scope: ResourceScope, daemon: DaemonConfiguration, stored: Date?, _ now: Moment) {
-        guard let resource = resources[scope], resource.isPollable, resource.run == nil else { return }
-        let date = resource.schedule.firstPoll(
-            now: now.wall, daemon: daemon, stored: stored, lastSuccess: resource.status.lastSuccess, random: chance.next())
+        guard var resource = resources[scope], resource.isPollable, resource.run == nil else { return }
+        let schedule = resource.schedule
+        if schedule.isOfTimes {
+            resource.appointment = schedule.firstAppointment(now: now.wall, daemon: daemon, stored: stored, random: chance.next())
+        }
+        let date =
+            resource.appointment?.due
+            ?? schedule.firstPoll(
+                now: now.wall, daemon: daemon, stored: stored, lastSuccess: resource.status.lastSuccess, adapted: resource.adapted,
+                random: chance.next())
         let first = date <= now.wall ? now.instant : now.instant(of: date)
         let due = max(
             first, resource.lastStarted == nil ? first : resource.soonest(at: now), notBefore(resource, now),
             now.instant.advanced(by: suspicionDelay(scope)))
-        resources[scope]?.due = due
+        resource.due = afterQuietHours(due, &resource, now)
+        resources[scope] = resource
     }
 
     private mutating func reconfigure(_ scope: ResourceScope, _ plan: ResourceConfiguration, _ daemon: DaemonConfiguration, _ now: Moment) {
@@ -156,17 +173,41 @@ struct PipelineState: Sendable {
         resource.place = PacingPlace(plan)
         resource.isRemoved = false
         resource.status.isEnabled = plan.isEnabled
-        if old.schedule != plan.schedule { resource.interval = resource.schedule.interval(pacing: resource.pacing, random: chance.next()) }
+        let isTimed = old.schedule.cron != nil || plan.schedule.cron != nil
+        if old.schedule != plan.schedule {
+            resource.adapted = plan.schedule.adaptive ? resource.schedule.adapted(from: resource.adapted) : nil
+            resource.interval = resource.schedule.interval(pacing: resource.pacing, adapted: resource.adapted, random: chance.next())
+            resource.appointment = nil
+            resource.regular = nil
+            resource.renewPatience(now)
+        }
         if !resource.isPollable {
             resource.due = nil
+            resource.appointment = nil
             release(&resource.waiters)
             resource.asked = nil
             forgetReplay(&resource)
+        } else if old.schedule != plan.schedule, isTimed, resource.asked == nil, resource.due != nil {
+            // Another way to say when: what was due does not count.
+            if plan.schedule.cron != nil {
+                appoint(&resource, now)
+            } else {
+                let regular = max((resource.lastStarted ?? now.instant).advanced(by: resource.interval), resource.soonest(at: now))
+                resource.due = afterQuietHours(max(regular, notBefore(resource, now)), &resource, now)
+            }
         } else if let due = resource.due ?? resource.run?.heldDue {
             // A shorter interval counts at once, a longer one from the next run on.
             let regular = max((resource.lastStarted ?? now.instant).advanced(by: resource.interval), resource.soonest(at: now))
-            let next = old.schedule == plan.schedule ? due : min(due, regular)
-            if resource.run == nil { resource.due = max(next, notBefore(resource, now)) } else { resource.run?.heldDue = next }
+            if resource.run != nil {
+                // What a replay holds back.
+                resource.run?.heldDue = old.schedule == plan.schedule ? due : isTimed ? regular : min(due, regular)
+            } else {
+                let next = old.schedule == plan.schedule ? due : min(due, regular)
+                resource.due = max(next, notBefore(resource, now))
+                if old.schedule != plan.schedule, resource.asked == nil {
+                    resource.due = afterQuietHours(max(next, notBefore(resource, now)), &resource, now)
+                }
+            }
         }
         resources[scope] = resource
         if resource.due == nil { schedule(scope, daemon: daemon, stored: nil, now) }
@@ -178,6 +219,7 @@ struct PipelineState: Sendable {
         resource.asked = nil
         resource.due = nil
         forgetReplay(&resource)
+        resource.appointment = nil
         resource.isRemoved = true
         resources[scope] = resource
         retire(scope)
@@ -190,6 +232,7 @@ struct PipelineState: Sendable {
         guard var resource = resources[scope], !resource.isRemoved else { return }
         resource.status.isPaused = true
         resource.due = nil
+        resource.appointment = nil
         resource.asked = nil
         release(&resource.waiters)
         forgetReplay(&resource)
@@ -203,7 +246,9 @@ struct PipelineState: Sendable {
         if pacing.removeValue(forKey: resource.place) != nil {
             // The same server told the others to wait: they continue as well.
             for (other, sibling) in siblings(of: resource.place) where other != scope {
-                if let due = sibling.due { resources[other]?.due = min(due, sibling.soonest(at: now)) }
+                guard let due = sibling.due else { continue }
+                let time = sibling.appointment.map { now.instant(of: $0.due) } ?? now.instant
+                resources[other]?.due = min(due, max(time, sibling.soonest(at: now)))
             }
             recordAll(of: resource.place, now)
         }

@@ -165,6 +165,8 @@ struct StoredSchedule: Sendable, Hashable {
     var staleAt: Date?
     /// A long run is under way, and will be over by then.
     var runsUntil: Date?
+    /// What `adaptive` has made of the interval.
+    var interval: Duration?
 
     func write(in worker: NSManagedObjectContext) throws {
         var row = try ResourceTable.row(of: scope, in: worker)
@@ -178,6 +180,7 @@ struct StoredSchedule: Sendable, Hashable {
         guard lastSuccess != nil, lastSuccess != before.lastSuccess else { return nil }
         var same = self
         (same.startedAt, same.nextPollAt, same.lastSuccess, same.staleAt) = (before.startedAt, before.nextPollAt, before.lastSuccess, before.staleAt)
+        same.interval = before.interval
         guard same == before else { return nil }
         return before.staleAt.map { now.duration(to: $0) } ?? .seconds(86_400)
     }

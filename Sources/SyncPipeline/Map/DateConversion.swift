@@ -213,11 +213,11 @@ private struct DateScanner {
         let days: Int
         if let dayOfYear {
             guard (1...(leap ? 366 : 365)).contains(dayOfYear) else { return nil }
-            days = HTTPDate.days(year: year, month: 1, day: 1) + dayOfYear - 1
+            days = CalendarDay(year: year, month: 1, day: 1).number + dayOfYear - 1
         } else {
             let length = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
             guard (1...length).contains(day) else { return nil }
-            days = HTTPDate.days(year: year, month: month, day: day)
+            days = CalendarDay(year: year, month: month, day: day).number
         }
         return Double(days * 86_400 + hour * 3600 + minute * 60 + second - zone) + fraction - 978_307_200
     }

@@ -1,4 +1,5 @@
 public import Foundation
+import SyncConfiguration
 
 /// The dates of HTTP headers (RFC 9110, 5.6.7): written in the one preferred form, read in all three.
 public enum HTTPDate {
@@ -33,14 +34,12 @@ public enum HTTPDate {
     public static func format(_ time: Date) -> String {
         let bounded = min(max(time.timeIntervalSince1970, -62_135_596_800), 253_402_300_799)
         let seconds = Int(bounded.rounded(.down))
-        let days = seconds >= 0 ? seconds / 86_400 : -((86_399 - seconds) / 86_400)
-        let second = seconds - days * 86_400
-        let (year, month, day) = civil(fromDays: days)
+        let (days, second) = seconds.splitDown(by: 86_400), date = CalendarDay(number: days)
         let weekday = ((days % 7) + 11) % 7  // day 0 was a Thursday
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        let years = String(repeating: "0", count: max(0, 4 - "\(year)".count)) + "\(year)"
+        let years = String(repeating: "0", count: max(0, 4 - "\(date.year)".count)) + "\(date.year)"
         return
-            "\(names[weekday]), \(two(day)) \(monthNames[month - 1]) \(years) "
+            "\(names[weekday]), \(two(date.day)) \(monthNames[date.month - 1]) \(years) "
             + "\(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60)) GMT"
     }
 
@@ -48,37 +47,6 @@ public enum HTTPDate {
     private static let monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     private static let shortDays: Set<String> = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
     private static let longDays: Set<String> = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
-
-    // MARK: Calendar
-
-    /// Days from 1970-01-01 to a date of the proleptic Gregorian calendar, counted in years that begin in March so that the leap day is last.
-    static func days(year: Int, month: Int, day: Int) -> Int {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return era * 146_097 + dayOfEra - 719_468
-    }
-
-    private static func civil(fromDays days: Int) -> (year: Int, month: Int, day: Int) {
-        let shifted = days + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
-    }
-
-    private static func daysIn(month: Int, year: Int) -> Int {
-        switch month {
-        case 2: return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0 ? 29 : 28
-        case 4, 6, 9, 11: return 30
-        default: return 31
-        }
-    }
 
     // MARK: Reading
 
@@ -140,8 +108,8 @@ public enum HTTPDate {
         }
 
         private func date(year: Int, month: Int, day: Int, second: Int) -> Date? {
-            guard year >= 1, (1...HTTPDate.daysIn(month: month, year: year)).contains(day) else { return nil }
-            let days = HTTPDate.days(year: year, month: month, day: day)
+            guard year >= 1, (1...CalendarDay.count(inMonth: month, of: year)).contains(day) else { return nil }
+            let days = CalendarDay(year: year, month: month, day: day).number
             return Date(timeIntervalSince1970: TimeInterval(days * 86_400 + second))
         }
 
@@ -158,7 +126,7 @@ public enum HTTPDate {
                 skipSpaces(), let second = clock(), isGreenwich()
             else { return nil }
             let days = Int((min(max(now.timeIntervalSince1970, 0), 253_402_300_799) / 86_400).rounded(.down))
-            let thisYear = HTTPDate.civil(fromDays: days).year
+            let thisYear = CalendarDay(number: days).year
             var year = thisYear / 100 * 100 + short
             if year > thisYear + 50 { year -= 100 } else if year <= thisYear - 50 { year += 100 }
             return date(year: year, month: month, day: day, second: second)

@@ -36,6 +36,8 @@ public struct ResourceStatus: Sendable, Hashable {
     public package(set) var completeAt: Date?
     /// When it is due; nil while it is paused, disabled or running.
     public package(set) var nextPollAt: Date?
+    /// The seconds from one poll to the next, before jitter, where they adapt to how often something changes.
+    public package(set) var intervalSeconds: TimeInterval?
     /// Until when its server wants it left alone.
     public package(set) var parkedUntil: Date?
     /// The latest run that ended in this process; nil before the first.
@@ -60,7 +62,8 @@ public struct ResourceStatus: Sendable, Hashable {
     /// Takes `health` as given: the flags for enabled, paused and degraded follow from it. nil stands for what is not known, or not so.
     public init(
         _ scope: ResourceScope, _ health: Health = .pending, lastSuccess: Date? = nil, ageSeconds: TimeInterval? = nil, completeAt: Date? = nil,
-        nextPollAt: Date? = nil, parkedUntil: Date? = nil, objects: Int? = nil, httpStatus: Int? = nil, error: String? = nil,
+        nextPollAt: Date? = nil, intervalSeconds: TimeInterval? = nil, parkedUntil: Date? = nil, objects: Int? = nil, httpStatus: Int? = nil,
+        error: String? = nil,
         consecutiveFailures: Int = 0, heldDeletes: Int = 0, guardName: String? = nil, runningPage: Int? = nil, runningRecords: Int? = nil,
         lastReport: RunReport? = nil
     ) {
@@ -73,6 +76,7 @@ public struct ResourceStatus: Sendable, Hashable {
         self.ageSeconds = ageSeconds
         self.completeAt = completeAt
         self.nextPollAt = nextPollAt
+        self.intervalSeconds = intervalSeconds
         self.parkedUntil = parkedUntil
         self.objects = objects
         self.httpStatus = httpStatus
@@ -108,6 +112,7 @@ extension ResourceStatus: Codable {
         case completeAt = "complete_at"
         case ageSeconds = "age_s"
         case nextPollAt = "next_poll_at"
+        case intervalSeconds = "interval_s"
         case parkedUntil = "parked_until"
         case httpStatus = "http_status"
         case consecutiveFailures = "consecutive_failures"
@@ -127,6 +132,7 @@ extension ResourceStatus: Codable {
             ageSeconds: try values.decodeIfPresent(Double.self, forKey: .ageSeconds),
             completeAt: try values.decodeIfPresent(Date.self, forKey: .completeAt),
             nextPollAt: try values.decodeIfPresent(Date.self, forKey: .nextPollAt),
+            intervalSeconds: try values.decodeIfPresent(Double.self, forKey: .intervalSeconds),
             parkedUntil: try values.decodeIfPresent(Date.self, forKey: .parkedUntil), objects: try values.decodeIfPresent(Int.self, forKey: .objects),
             httpStatus: try values.decodeIfPresent(Int.self, forKey: .httpStatus), error: try values.decodeIfPresent(String.self, forKey: .error),
             consecutiveFailures: try values.decode(Int.self, forKey: .consecutiveFailures),
@@ -146,6 +152,7 @@ extension ResourceStatus: Codable {
         try values.encodeIfPresent(ageSeconds, forKey: .ageSeconds)
         try values.encodeIfPresent(completeAt, forKey: .completeAt)
         try values.encodeIfPresent(nextPollAt, forKey: .nextPollAt)
+        try values.encodeIfPresent(intervalSeconds, forKey: .intervalSeconds)
         try values.encodeIfPresent(parkedUntil, forKey: .parkedUntil)
         try values.encodeIfPresent(objects, forKey: .objects)
         try values.encodeIfPresent(httpStatus, forKey: .httpStatus)

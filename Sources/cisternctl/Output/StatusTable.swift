@@ -67,7 +67,9 @@ struct StatusTable {
 
     private func next(_ resource: ResourceStatus) -> String {
         if resource.health == .running { return "now" }
-        return resource.nextPollAt.map { RelativeTime.text($0.timeIntervalSince(now)) } ?? ""
+        guard let next = resource.nextPollAt else { return "" }
+        let text = RelativeTime.text(next.timeIntervalSince(now))
+        return resource.intervalSeconds.map { "\(text), every \(RelativeTime.text($0))" } ?? text
     }
 
     private static func lastRun(_ resource: ResourceStatus) -> String {

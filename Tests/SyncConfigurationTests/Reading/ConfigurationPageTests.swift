@@ -45,6 +45,11 @@ import Testing
 
     @Test func everyKindOfAuthenticationIsThereWithItsKeys() throws { try Self.check(AuthenticationTable.Kind.self, "AUTHENTICATION") }
 
+    @Test func everyKeyOfTheScheduleIsThere() throws {
+        let names = try Self.entries(of: "SCHEDULE").flatMap(\.names)
+        #expect(names.sorted() == ScheduleConfiguration.keys.map(\.name).sorted())
+    }
+
     @Test func everyTypeIsThere() throws {
         #expect(try Self.entries(of: "TYPES").flatMap(\.names).sorted() == AttributeType.all.map(\.description).sorted())
     }

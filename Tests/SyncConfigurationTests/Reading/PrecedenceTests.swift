@@ -98,7 +98,7 @@ import Testing
         let text = ResolvedConfiguration.builtIn.toml()
         #expect(read(text).problems.map(\.description) == [])
         #expect(read(text).configuration == read("").configuration)
-        #expect(text.contains("# overlap = \"skip\"  # in force"))
+        #expect(text.contains("# key_compare = \"bytes\"  # in force"))
     }
 
     @Test func variablesInPathsComeFromTheGivenEnvironmentOnly() throws {

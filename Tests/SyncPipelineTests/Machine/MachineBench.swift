@@ -79,12 +79,12 @@ struct MachineBench {
     /// The report names the run: its UUID ends in the run's number.
     func conclusion(
         _ scope: ResourceScope, _ run: Int, _ outcome: RunOutcome = .succeeded, parkedFor: Duration? = nil, pacing: ServerPacing? = nil,
-        held: Int = 0
+        held: Int = 0, counts: RecordCounts = RecordCounts()
     ) -> SyncRun.Conclusion {
         SyncRun.Conclusion(
             report: RunReport(
                 run: Self.uuid(run), scope: scope, cause: .schedule, startedAt: now.wall, endedAt: now.wall, outcome: outcome,
-                isComplete: outcome == .succeeded, pages: 1, notModifiedPages: 0, bytes: 10, counts: RecordCounts(), httpStatus: 200, error: nil,
+                isComplete: outcome == .succeeded, pages: 1, notModifiedPages: 0, bytes: 10, counts: counts, httpStatus: 200, error: nil,
                 nextPollAt: nil),
             parkedUntil: parkedFor.map { now.wall.advanced(by: $0) }, pacing: pacing, heldDeletes: held, guardName: held > 0 ? "max_count" : nil,
             isCaughtUp: outcome == .succeeded)

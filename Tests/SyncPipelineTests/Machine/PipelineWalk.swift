@@ -9,6 +9,8 @@ struct PipelineWalk {
         ResourceScope(source: "a", resource: "one"), ResourceScope(source: "a", resource: "two"), ResourceScope(source: "b", resource: "one"),
         ResourceScope(source: "b", resource: "two"),
     ]
+    private static let expressions = ["*/20 * * * *", "30 2 * * *", "0 */6 * * *", "59 23 * * *"].compactMap { try? CronExpression(parsing: $0) }
+    private static let quietHours = ["22:00-06:00", "12:00-13:30"].compactMap(QuietHours.init)
     /// Times are rounded on their way through dates.
     private static let rounding = Duration.microseconds(10)
 
@@ -115,6 +117,8 @@ struct PipelineWalk {
         suspects = Set(kills.filter { $0.value.ends > 0 }.keys)
         begin = bench.now.instant
         expected = stored.compactMapValues(\.nextPollAt).merging(kills.compactMapValues(\.nextPoll)) { max($0, $1) }
+            // No start believes in a longer interval.
+            .mapValues { min($0, bench.now.wall.addingTimeInterval(86_400)) }
         tell(.leftOpen(kills), "suspect \(kills.mapValues(\.ends))")
         tell(.configured(plans, MachineBench.daemon(), stored: storedStatuses(), schedules: stored), "configure")
         tell(.started(isArmed: true), "start")
@@ -122,11 +126,18 @@ struct PipelineWalk {
 
     private mutating func plan(_ scope: ResourceScope) -> ResourceConfiguration {
         let every = [0.2, 1, 3][random.next(upTo: 3)], isEnabled = random.next(upTo: 6) > 0
+        let cron = random.next(upTo: 4) == 0 ? Self.expressions[random.next(upTo: Self.expressions.count)] : nil
+        let quietHours = random.next(upTo: 4) == 0 ? Self.quietHours : [], isQueued = random.next(upTo: 2) == 0, adapts = random.next(upTo: 4) == 0
         // Some have parts for what another lists, some of these for what a third does.
         let number = Self.scopes.firstIndex(of: scope) ?? 0, hasParents = number > 0 && random.next(upTo: 3) > 0
         return MachineBench.plan(scope) {
             $0.schedule.every = .minutes(Int64(every * 60))
             $0.schedule.minInterval = .seconds(30)
+            $0.schedule.cron = cron
+            $0.schedule.timeZone = "Europe/Zurich"
+            $0.schedule.quietHours = quietHours
+            $0.schedule.overlap = isQueued ? .queueOne : .skip
+            $0.schedule.adaptive = cron == nil && adapts
             $0.isEnabled = isEnabled
             $0.limits.maxRunTime = .minutes(20)
             if hasParents {
@@ -293,8 +304,8 @@ struct PipelineWalk {
         if isStopped { goOn() }
         loaded = nil
         var polled: Set<ResourceScope> = []
-        // The longest wait there is, a day, and what may be open now.
-        for _ in 0..<3 where failure == nil {
+        // The longest wait there is, a day, and what may be open now; and whenever the time that passes at once ends in quiet hours, once more.
+        for _ in 0..<5 where failure == nil {
             polled.formUnion(open.filter { !$0.isReplay }.map(\.scope))
             while let run = open.first, failure == nil {
                 open.removeFirst()
@@ -365,7 +376,9 @@ struct PipelineWalk {
         }
         if let last = lastStarted[scope], last.duration(to: now) < .seconds(30) - Self.rounding { fail("\(scope) began before min_interval") }
         if let end = told[scope.source], now.duration(to: end) > Self.rounding { fail("\(scope) began before its server allowed it") }
-        if let next = expected.removeValue(forKey: scope), order.cause == .schedule, next > bench.now.wall.advanced(by: PipelineState.leeway) {
+        if let next = expected.removeValue(forKey: scope), order.cause == .schedule, order.resource.schedule.cron == nil,
+            next > bench.now.wall.advanced(by: PipelineState.leeway)
+        {
             fail("\(scope) was polled before the time that was known before the restart")
         }
         checkSuspicion(scope, now)

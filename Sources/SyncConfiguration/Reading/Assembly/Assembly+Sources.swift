@@ -124,7 +124,7 @@ extension Assembly {
             settings += self.settings(of: result.value, result.origins, path: path, prefix: "\(name).")
             return result
         }
-        let schedule = inherit(ScheduleConfiguration.self, "schedule")
+        let schedule = inherit(ScheduleConfiguration.self, "schedule", resolveSchedule(layers.map { $0.table("schedule") }))
         resource.schedule = schedule.value
         resource.http = inherit(HTTPConfiguration.self, "http").value
         resource.tls = inherit(TLSConfiguration.self, "tls", resolveTLS(layers.map { $0.table("tls") })).value

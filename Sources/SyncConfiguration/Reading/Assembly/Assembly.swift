@@ -48,7 +48,9 @@ struct Assembly {
     private mutating func assembleDefaults(_ defaults: Layer) {
         _ = resolve(DefaultsTable.self, [defaults])
         func layer(_ name: String) -> [Layer] { [defaults.table(name)] }
-        _ = section(ScheduleConfiguration.self, "defaults.schedule", layer("schedule"))
+        let schedule = resolveSchedule(layer("schedule"))
+        resolved.sections.append(
+            .init(header: "[defaults.schedule]", settings: settings(of: schedule.value, schedule.origins, path: "defaults.schedule")))
         _ = section(HTTPConfiguration.self, "defaults.http", layer("http"))
         let tls = section(TLSConfiguration.self, "defaults.tls", layer("tls"))
         checkTLS(tls, defaults.table("tls"))
@@ -135,25 +137,6 @@ struct Assembly {
 
 /// Checks that involve more than one key.
 extension Assembly {
-    func checkSchedule(_ schedule: ScheduleConfiguration, _ origins: [String: DocumentNode.Place], _ layer: Layer) {
-        let subject = layer.subject.key("schedule")
-        if schedule.minInterval > schedule.maxInterval {
-            complaints.add(
-                at: origins["min_interval"] ?? origins["max_interval"], subject.key("min_interval"),
-                "min_interval \"\(schedule.minInterval)\" is longer than max_interval \"\(schedule.maxInterval)\"", "exchange them")
-        } else if schedule.every < schedule.minInterval {
-            complaints.add(
-                at: origins["every"] ?? origins["min_interval"], subject.key("every"),
-                "every \"\(schedule.every)\" is shorter than min_interval \"\(schedule.minInterval)\"",
-                "write min_interval = \"\(schedule.every)\" if the service allows it")
-        } else if schedule.every > schedule.maxInterval {
-            complaints.add(
-                at: origins["every"] ?? origins["max_interval"], subject.key("every"),
-                "every \"\(schedule.every)\" is longer than max_interval \"\(schedule.maxInterval)\"",
-                "write max_interval = \"\(schedule.every)\"")
-        }
-    }
-
     func checkRetry(_ retry: RetryConfiguration, _ origins: [String: DocumentNode.Place], _ layer: Layer) {
         guard retry.base > retry.maxDelay else { return }
         complaints.add(

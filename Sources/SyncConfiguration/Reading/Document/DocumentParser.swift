@@ -124,7 +124,9 @@ extension DocumentNode {
         var result = first
         if first.table != nil {
             var entries: [String: [DocumentNode]] = [:]
-            for layer in layers {
+            for (index, layer) in layers.enumerated() {
+                // Only few tables are called so, and few files say anything of one.
+                let layer = named == "schedule" ? layers[(index + 1)...].reduce(layer) { $0.yieldingTimes(to: $1) } : layer
                 for (key, node) in layer.table ?? [:] { entries[key, default: []].append(node) }
             }
             var table: [String: DocumentNode] = [:]

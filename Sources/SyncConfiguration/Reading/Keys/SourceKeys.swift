@@ -1,20 +1,5 @@
 import JSONPaths
 
-extension ScheduleConfiguration: ConfigurationTable {
-    static var keys: [Key<Self>] {
-        [
-            Key("every", .timeSpan(.seconds(1) ... .days(366)), \.every),
-            Key("jitter", .percentage, \.jitter),
-            Key("min_interval", .timeSpan(.seconds(1) ... .days(366)), \.minInterval),
-            Key("max_interval", .timeSpan(.seconds(1) ... .days(3660)), \.maxInterval),
-            Key("respect_cache_control", .bool, \.respectCacheControl),
-            Key("max_age", .maximumAge, \.maxAge),
-            .inForce("overlap", "skip"),
-            .inForce("catch_up", "one"),
-        ] + Key.later("cron", "timezone", "adaptive", "quiet_hours")
-    }
-}
-
 extension HTTPConfiguration: ConfigurationTable {
     static var keys: [Key<Self>] {
         let timeout = Codec<TimeSpan>.timeSpan(.milliseconds(1) ... .hours(24))

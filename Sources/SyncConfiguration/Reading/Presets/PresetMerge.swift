@@ -32,7 +32,8 @@ enum PresetMerge {
         return Dictionary(pairs) { first, _ in first }
     }
 
-    /// A table without what another one makes obsolete as a whole: tables of another kind, bodies of another kind, and another `for_each`.
+    /// A table without what another one makes obsolete as a whole: tables of another kind, bodies of another kind, another `for_each`, and when polls are due,
+    /// if that is said in another way.
     private static func yielding(_ table: [String: DocumentNode], to own: [String: DocumentNode]) -> [String: DocumentNode] {
         var result = table
         for (key, unwritten) in governed {
@@ -41,6 +42,7 @@ enum PresetMerge {
             if kind.string != known { result[key] = nil }
         }
         if let parts = own["for_each"]?.table, parts["resource"] != nil || parts["values"] != nil { result["for_each"] = nil }
+        if let schedule = own["schedule"] { result["schedule"] = table["schedule"]?.yieldingTimes(to: schedule) }
         if let body = bodies.first(where: { own[$0[0]] != nil }) {
             for key in bodies.joined() where !body.contains(key) { result[key] = nil }
         }

@@ -88,7 +88,7 @@ import Testing
         ]
         let resources = names.map { ScriptedAPI.resource($0, of: $0 == "things" ? "Thing" : "Person", more[$0] ?? "") }.joined()
         return ScriptedAPI.configuration(
-            resources, defaults: "max_age = \"2h\"",
+            resources, defaults: "max_age = \"2h\"\nadaptive = true",
             entities: ScriptedAPI.entities() + "\n[entity.Thing]\nkey = [\"id\"]\nattributes = { id = { type = \"int64\", optional = false } }\n")
     }
 

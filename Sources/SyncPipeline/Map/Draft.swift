@@ -41,6 +41,10 @@ final class Draft {
     var joined = SlotSet()
     /// Its lists have members other than those the page names.
     var hasOtherMembers = false
+    /// What its own record says is older than the row, and is not in it.
+    private(set) var isOutdated = false
+    /// The version of the row that it was compared with; nil: there was none.
+    var knownVersion: AttributeValue?
 
     init(mapping: EntityMapping, key: UniqueKey, knowledge: Knowledge) {
         self.mapping = mapping
@@ -84,6 +88,20 @@ final class Draft {
         if case .int64(let hash) = row[mapping.bookkeeping.hash] { self.hash = hash }
     }
 
+    /// What is left of one that is older than what is known of the object: that the object exists.
+    convenience init(outdated draft: Draft) {
+        self.init(mapping: draft.mapping, key: draft.key, knowledge: draft.knowledge)
+        place = draft.place
+        knownVersion = draft.knownVersion
+        isOutdated = knowledge == .record
+    }
+
+    /// How new what it says is; nil: it does not say it.
+    var version: AttributeValue? {
+        guard let slot = mapping.versionSlot, present.contains(slot), !row[slot].isNull else { return nil }
+        return row[slot]
+    }
+
     /// Overlays earlier values with later ones.
     func absorb(_ later: Draft) {
         if later.isTwoThings || later.knowledge == .embedded && differs(from: later) { isTwoThings = true }
@@ -92,7 +110,12 @@ final class Draft {
         targets.merge(later.targets) { _, new in new }
         members.merge(later.members) { _, new in new }
         openLists.formUnion(later.openLists)
-        if later.knowledge == .record { hash = later.hash }
+        if later.isOutdated {
+            isOutdated = knowledge < .record || isOutdated
+        } else if later.knowledge == .record {
+            hash = later.hash
+            isOutdated = false
+        }
         knowledge = max(knowledge, later.knowledge)
     }
 

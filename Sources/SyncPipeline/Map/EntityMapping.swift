@@ -70,6 +70,8 @@ final class EntityMapping: @unchecked Sendable {
     let keyParts: [(slot: Int, field: AttributeField?)]
     /// Where the key is that is made of all that a record says.
     let contentSlot: Int?
+    /// Where it stands how new a record is; nil: the record that comes last counts.
+    let versionSlot: Int?
     let bookkeeping: Bookkeeping
     /// What a new record's row is, slot by slot.
     private(set) var steps: [Step] = []
@@ -131,6 +133,7 @@ final class EntityMapping: @unchecked Sendable {
             self.onlyKey = keyParts.count == 1 ? keyParts[0].field?.conversion : nil
         }
         contentSlot = configuration.derivedKey == .content ? keyParts.first?.slot : nil
+        versionSlot = configuration.versionField.flatMap { layout.slot(of: $0) }
         func slot(_ item: ModelBuilder.Bookkeeping) -> Int { layout.slot(of: item.rawValue) ?? 0 }
         let bookkeeping = Bookkeeping(
             hash: slot(.hash), firstSeen: slot(.firstSeen), lastChanged: slot(.lastChanged), run: slot(.run),
@@ -349,6 +352,11 @@ package struct ModelMapping: Sendable {
     func entities(naming names: some Collection<String>) -> [String] {
         let naming = Set(entities.values.filter { $0.relationships.contains { names.contains($0.destination) } }.map(\.name))
         return entities.keys.filter { naming.contains($0) || held[$0]?.isDisjoint(with: naming) == false }
+    }
+
+    /// Whether records of an entity have to be compared with the rows before anything becomes of them: they have versions, or objects that they hold do.
+    func comparesVersions(of name: String) -> Bool {
+        entities[name]?.versionSlot != nil || held[name]?.contains { entities[$0]?.versionSlot != nil } == true
     }
 
     /// The entity that a fingerprint is of; nil where it was written by a version that did not say.

@@ -15,10 +15,10 @@ extension RecordMapper {
             // Of one of the page's own records the record says what it is, wherever both stand.
             let key = try list.entity.key(of: record, constants: list.constants)
             if list.entity.name == entity.name, recordKeys?.contains(key) == true { return }
-            _ = try gather(try draft(of: record, list.entity, knowledge: .embedded, constants: list.constants))
+            try take(try draft(of: record, list.entity, knowledge: .embedded, constants: list.constants), at: nil)
         } catch let problem as ConversionProblem {
             report(inside: record, problem)
         }
-        if order.count >= batchSize { try flush() }
+        if isBatchFull { try flush() }
     }
 }

@@ -104,10 +104,19 @@ extension RecordMapper {
         }
     }
 
-    /// One draft for each object of the batch.
+    /// One draft for each object of the batch; where versions are compared, the one that is given, which waits.
     func gather(_ draft: Draft) throws -> Draft {
         // What records of their own say was noted when they came: those that were packed come here later. A mention says nothing of it.
         if !gone.isEmpty, list == nil, draft.knowledge == .embedded, draft.mapping.name == entity.name { noteListed(draft.key) }
+        if comparesVersions {
+            waitingObjects += 1
+            return draft
+        }
+        return try join(draft)
+    }
+
+    /// One draft for each object of the batch, that of what waited as well.
+    func join(_ draft: Draft) throws -> Draft {
         if let known = drafts[draft.name] {
             known.absorb(draft)
             return known

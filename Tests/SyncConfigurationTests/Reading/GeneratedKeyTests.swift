@@ -188,8 +188,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "abstract = true", "parent = \"Base\"", "discriminator = {}", "version_field = \"x\"", "attributes.id.transform = []",
-        "attributes.id.max = \"1KiB\"", "attributes.id.sensitive = true", "relationships.r = { to = \"T\", mode = \"merge\" }",
+        "abstract = true", "parent = \"Base\"", "discriminator = {}", "attributes.id.sensitive = true",
+        "relationships.r = { to = \"T\", mode = \"merge\" }",
         "relationships.r = { to = \"T\", mode = \"append\" }", "relationships.r = { to = \"T\", unresolved = \"defer\" }",
         "relationships.r = { to = \"T\", unresolved = \"null\" }", "relationships.r = { to = \"T\", unresolved = \"fail\" }",
     ])

@@ -164,6 +164,7 @@ CONFIGURATION_VALUES = {
     "ResourceConfiguration": {"resource"},
     "RetryConfiguration": {"retry"},
     "ScheduleConfiguration": {"configuration", "schedule"},
+    "SchemaConfiguration": {"rule", "schema"},
     "SendAs": {"sendAs"},
     "Session": {"session"},
     "SourceConfiguration": {"source"},

@@ -100,6 +100,8 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var limits = LimitsConfiguration()
     /// `parse`: how odd JSON is treated. After a change the pages are read again.
     public var parse = ParsePolicy()
+    /// `schema`: what becomes of records that do not match the entity.
+    public var schema = SchemaConfiguration()
     /// `deletion`: what becomes of rows that are gone; by default they stay.
     public var deletion = DeletionConfiguration()
 

@@ -104,7 +104,7 @@ struct StatusSummary: Sendable {
         case .held(let cause): held = cause
         case .resumed: held = nil
         case .quarantined, .deletesHeld, .authenticationRejected, .refused, .rowsChangedElsewhere, .cursorRejected, .sinceIgnored, .cursorMissing,
-            .tokenMissing, .tokenFetched, .refreshTokenUnsaved, .pageIgnored:
+            .tokenMissing, .tokenFetched, .refreshTokenUnsaved, .pageIgnored, .valuesNulled, .fieldsUnknown:
             break
         }
     }

@@ -15,6 +15,13 @@ final class Draft {
         static func < (left: Knowledge, right: Knowledge) -> Bool { left.rawValue < right.rawValue }
     }
 
+    /// A value that was of another type.
+    struct Mismatch {
+        /// The entity's and the attribute's name.
+        let attribute: String
+        let message: String
+    }
+
     let mapping: EntityMapping
     let key: UniqueKey
     var knowledge: Knowledge
@@ -23,6 +30,8 @@ final class Draft {
     /// The slots that were given.
     var present = SlotSet()
     var hash: Int64 = 0
+    /// The values that are none, since they were of another type.
+    var mismatches: [Mismatch] = []
     /// Where its record stands in the page's manifest.
     var place: Int?
     /// To-ones by slot; nil: explicitly null.

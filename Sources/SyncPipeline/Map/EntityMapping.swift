@@ -84,6 +84,10 @@ final class EntityMapping: @unchecked Sendable {
     let configuration: EntityConfiguration
     private let deletion: DeletionConfiguration?
     private let areTexts: Bool
+    /// What becomes of records that do not match.
+    let schema: SchemaConfiguration
+    /// The members of its records that nobody need be told of, although nothing is made of them here.
+    let keysOfOthers: Set<String>
 
     /// The slots of the bookkeeping attributes.
     struct Bookkeeping: Sendable {
@@ -101,10 +105,17 @@ final class EntityMapping: @unchecked Sendable {
     ///   - nameOfRecord: the attribute that is a record's name, and that records do not say.
     ///   - deletion: what the records of a resource may say of deletions; nil: nothing.
     ///   - areTexts: whether all values of its records are texts.
+    ///   - schema: what becomes of records that do not match.
+    ///   - keysOfOthers: members of its records that are read for something else.
     init(
         _ configuration: EntityConfiguration, entity: NSEntityDescription, nameOfRecord: String? = nil, deletion: DeletionConfiguration? = nil,
-        areTexts: Bool = false
+        areTexts: Bool = false, schema: SchemaConfiguration = SchemaConfiguration(), keysOfOthers: Set<String> = []
     ) {
+        self.schema = schema
+        let unread = configuration.attributes.filter { !$0.isRead }.map(\.name) + configuration.relationships.filter { !$0.isRead }.map(\.name)
+        self.keysOfOthers =
+            schema.unknownFields == .ignore
+            ? [] : keysOfOthers.union(unread.flatMap { NameMatch.candidates(for: $0, in: configuration) })
         self.configuration = configuration
         self.deletion = deletion
         self.areTexts = areTexts
@@ -117,11 +128,12 @@ final class EntityMapping: @unchecked Sendable {
         for (index, attribute) in configuration.attributes.filter(\.isRead).enumerated() {
             guard let slot = layout.slot(of: attribute.name) else { continue }
             let paths = Self.paths(attribute.paths, attribute.name, entity: configuration)
-            let conversion = ValueConversion(attribute: attribute, path: paths.first?.description ?? "$")
+            let conversion = ValueConversion(
+                attribute: attribute, path: paths.first?.description ?? "$", isExact: schema.coercion == .none)
             attributes.append(
                 AttributeField(
                     field: index, slot: slot, conversion: conversion, isRequired: !attribute.isOptional, fallback: layout.defaults[slot],
-                    form: conversion.isPlain ? AttributeField.Form(attribute.type) : .other,
+                    form: conversion.isPlain && !conversion.isExact ? AttributeField.Form(attribute.type) : .other,
                     isKey: layout.constraints[0].slots.contains(slot)))
         }
         self.attributes = attributes
@@ -183,7 +195,7 @@ final class EntityMapping: @unchecked Sendable {
             deletionSign = DeletionSign(field: deletion.condition == nil ? nil : fields.count, test: deletion.test, areTexts: areTexts)
             if let condition = deletion.condition { fields.append(JSONField("deletion", path: condition.path)) }
         }
-        plan.define(fields)
+        plan.define(fields, collectsUnknownKeys: collectsUnknownKeys(besides: fields))
         compile()
     }
 
@@ -242,7 +254,7 @@ package struct ModelMapping: Sendable {
     /// Changes when anything does that decides what a record becomes.
     private let fingerprint: String
     /// Goes into every record's hash, so that a record mapped in another way never counts as unchanged.
-    let salt: UInt64
+    private(set) var salt: UInt64
 
     /// Changes when the same configuration turns a record into something else than an earlier version did.
     private static let revision = "\nnumbers by their digits"
@@ -277,7 +289,7 @@ package struct ModelMapping: Sendable {
     }
 
     /// As the pages of a resource are read: its records say nothing of properties that are set, or that are their names, and may say that their objects
-    /// are gone; and pages may mention others.
+    /// are gone; what does not match becomes what the resource says; and pages may mention others.
     func reading(_ resource: ResourceConfiguration) -> ModelMapping {
         var mapping = records(of: resource)
         mapping.mentions = resource.also.compactMap { mention in
@@ -289,15 +301,19 @@ package struct ModelMapping: Sendable {
     private func records(of resource: ResourceConfiguration) -> ModelMapping {
         let entity = resource.entity, deletion = resource.deletion.isSaid ? resource.deletion : nil
         let names = Set(resource.assigned.map(\.name) + (resource.mapKey.map { [$0] } ?? []))
-        guard !names.isEmpty || deletion != nil, let found = entities[entity] else { return self }
+        let schema = resource.schema
+        guard !names.isEmpty || deletion != nil || schema.rules != nil, let found = entities[entity] else { return self }
         let configuration = found.configuration.without(names)
         let adapted = entities.mapValues { other in
             other.name == entity
                 ? EntityMapping(
-                    configuration, entity: other.entity, nameOfRecord: resource.mapKey, deletion: deletion, areTexts: resource.format.holdsTexts)
-                : EntityMapping(other.configuration, entity: other.entity)
+                    configuration, entity: other.entity, nameOfRecord: resource.mapKey, deletion: deletion, areTexts: resource.format.holdsTexts,
+                    schema: schema, keysOfOthers: resource.keysOfOthers)
+                : EntityMapping(other.configuration, entity: other.entity, schema: schema)
         }
-        return ModelMapping(adapted, like: self)
+        var mapping = ModelMapping(adapted, like: self)
+        mapping.salt ^= schema.salt
+        return mapping
     }
 
     /// Changes when anything does that decides what a body of this resource becomes: what was read otherwise is read again. It begins with the name
@@ -319,6 +335,7 @@ package struct ModelMapping: Sendable {
         if resource.format != .json || resource.unpacking != nil { parts += [resource.format, resource.unpacking] as [Any?] }
         if resource.deletion.isSaid { parts += ["deletion", resource.deletion.condition] as [Any?] }
         if !resource.also.isEmpty { parts += ["also", resource.also] as [Any?] }
+        if let rules = resource.schema.rules { parts.append(rules) }
         if let incremental = resource.incremental {
             parts += [incremental.kind, incremental.field, incremental.start, resource.url, resource.parameters, resource.body] as [Any?]
         }

@@ -22,7 +22,7 @@ struct MentionedList: Sendable {
         // What is set of the resource's records is not said of other objects of their entity either, as it is where records hold these.
         var names = Set(mention.entity == resource.entity ? resource.assigned.map(\.name) : [])
         if let name = mention.mapKey { names.insert(name) }
-        let own = EntityMapping(entity.configuration.without(names), entity: entity.entity, nameOfRecord: mention.mapKey)
+        let own = EntityMapping(entity.configuration.without(names), entity: entity.entity, nameOfRecord: mention.mapKey, schema: resource.schema)
         own.connect(entities)
         var constants = RecordConstants()
         if let name = mention.mapKey, let slot = own.layout.slot(of: name), let attribute = own.configuration.attribute(named: name) {
@@ -31,7 +31,10 @@ struct MentionedList: Sendable {
         let fields = own.plan.fields
         conditionField = fields.count
         condition = mention.condition
-        plan = mention.condition.map { JSONFieldPlan(fields + [JSONField("where", path: $0.path)]) } ?? own.plan
+        plan =
+            mention.condition.map {
+                JSONFieldPlan(fields + [JSONField("where", path: $0.path)], collectsUnknownKeys: own.collectsUnknownKeys(besides: fields))
+            } ?? own.plan
         path = mention.records
         self.entity = own
         self.constants = constants

@@ -8,7 +8,7 @@ extension RecordMapper {
         (place, self.list) = (record.index, list.path)
         defer { self.list = nil }
         if let problem = record.problem {
-            report(inside: record, ConversionProblem(path: "$", message: "\(problem)"))
+            try report(inside: record, ConversionProblem(path: "$", message: "\(problem)"))
             return
         }
         do {
@@ -17,7 +17,7 @@ extension RecordMapper {
             if list.entity.name == entity.name, recordKeys?.contains(key) == true { return }
             try take(try draft(of: record, list.entity, knowledge: .embedded, constants: list.constants), at: nil)
         } catch let problem as ConversionProblem {
-            report(inside: record, problem)
+            try report(inside: record, problem)
         }
         if isBatchFull { try flush() }
     }

@@ -15,6 +15,8 @@ extension RecordMapper {
         if comparesVersions { waiting.append(known) }
     }
 
+    var isBatchFull: Bool { order.count + waitingObjects >= batchSize }
+
     /// Gathers what waits and is not outdated.
     func admitWaiting() throws {
         guard !waiting.isEmpty else { return }

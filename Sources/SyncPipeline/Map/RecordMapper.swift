@@ -19,6 +19,8 @@ final class RecordMapper {
     private(set) var firstRejection: String?
     /// How many records were left out.
     private(set) var leftOut = 0
+    /// What does not match the model, and is not set aside.
+    var mismatches = PageMismatches()
     /// The keys of the rows that the page's records are.
     private var seen = KeyCollector()
     /// What the page's records are.
@@ -192,6 +194,7 @@ final class RecordMapper {
 
     /// Sets a record aside. It is listed all the same: the row with its key is not missing.
     func reject(_ record: JSONRecord, key: UniqueKey?, _ problem: ConversionProblem) throws {
+        try judge(problem)
         records.refuse(place)
         rejectedRecords += 1
         firstRejection = firstRejection ?? problem.message
@@ -203,7 +206,8 @@ final class RecordMapper {
     }
 
     /// Something is wrong with an object inside a record: its record is not left out when the page comes next, and tells of it again.
-    func report(inside record: JSONRecord, _ problem: ConversionProblem) {
+    func report(inside record: JSONRecord, _ problem: ConversionProblem) throws {
+        try judge(problem)
         records.forgoComparison()
         report(record, problem)
     }
@@ -226,8 +230,6 @@ final class RecordMapper {
     }
 
     // MARK: Writing
-
-    var isBatchFull: Bool { order.count + waitingObjects >= batchSize }
 
     /// Looks up and writes what was gathered. Throws `RowsChanged` where a row was changed meanwhile from which it was decided what to gather.
     func flush() throws {

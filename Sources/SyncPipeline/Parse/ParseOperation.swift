@@ -11,6 +11,8 @@ struct ParsedPage: Sendable {
     let rejected: [RejectedRecord]
     /// Why the first record was set aside; nil if none was.
     let firstRejection: String?
+    /// What does not match the model, and is not set aside.
+    let mismatches: PageMismatches
     /// The rows that the page's records are.
     let members: KeyRuns
     /// The rows of records that were set aside: listed, although nothing could be made of them.
@@ -198,7 +200,8 @@ final class ParseOperation: Operation, @unchecked Sendable {
             key: input.requestKey, fingerprint: input.fingerprint, isUnstored: input.isUnstored, in: worker)
         try quarantine(mapper.rejected, in: worker)
         let page = ParsedPage(
-            facts: facts, counts: mapper.counts, rejected: mapper.rejected, firstRejection: mapper.firstRejection, members: members,
+            facts: facts, counts: mapper.counts, rejected: mapper.rejected, firstRejection: mapper.firstRejection, mismatches: mapper.mismatches,
+            members: members,
             listed: listed, gone: gone, overwritten: mapper.overwritten, written: mapper.outcome.written, isNew: mapper.isNew,
             changesHeld: mapper.changesHeld)
         return (page, mapper.dropped, Array(mapper.named), mapper.madeWithVersions)

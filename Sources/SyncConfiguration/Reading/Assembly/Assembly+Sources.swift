@@ -134,7 +134,8 @@ extension Assembly {
         let parse = parsePolicy(of: resource, layers)
         resource.parse = parse.value
         settings += self.settings(of: parse.value, parse.origins, path: path, prefix: "parse.")
-        _ = inherit(SchemaTable.self, "schema")
+        let schema = inherit(SchemaConfiguration.self, "schema")
+        resource.schema = schema.value
         let deletion = inherit(DeletionConfiguration.self, "deletion")
         resource.deletion = deletion.value
 
@@ -173,6 +174,7 @@ extension Assembly {
         checkSchedule(schedule.value, schedule.origins, own)
         checkRetry(retry.value, retry.origins, own)
         checkDeletion(resource, entity, deletion.origins, layers)
+        checkCoercion(resource, schema.origins, own)
         checkTLS(resource.tls, layers.last { $0.table("tls").node != nil }?.table("tls") ?? own.table("tls"))
         checkSecrets(resource, auth.layer, own, table)
         checkSecretNames(resource, origins, own)

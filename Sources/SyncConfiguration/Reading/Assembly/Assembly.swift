@@ -53,7 +53,7 @@ struct Assembly {
         _ = section(RetryConfiguration.self, "defaults.retry", layer("retry"))
         _ = section(LimitsConfiguration.self, "defaults.limits", layer("limits"))
         _ = section(ParsePolicy.self, "defaults.parse", layer("parse"))
-        _ = section(SchemaTable.self, "defaults.schema", layer("schema"))
+        _ = section(SchemaConfiguration.self, "defaults.schema", layer("schema"))
         _ = section(DeletionConfiguration.self, "defaults.deletion", layer("deletion"))
     }
 

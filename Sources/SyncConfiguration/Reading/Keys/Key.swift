@@ -195,15 +195,3 @@ enum ConfiguredPath {
         return path
     }
 }
-
-/// `schema`: what happens when a record does not match its entity. All of it is in force, and none of it may be set in this version.
-struct SchemaTable: ConfigurationTable {
-    static var keys: [Key<Self>] {
-        [
-            .inForce("unknown_fields", "ignore"),
-            .inForce("missing_field", "null"),
-            .inForce("type_mismatch", "quarantine"),
-            .inForce("coerce", "safe"),
-        ] + Key.later("drift_report", "raw", "raw_max")
-    }
-}

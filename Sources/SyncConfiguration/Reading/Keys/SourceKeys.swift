@@ -119,6 +119,17 @@ extension ParsePolicy: ConfigurationTable {
     }
 }
 
+extension SchemaConfiguration: ConfigurationTable {
+    static var keys: [Key<Self>] {
+        [
+            Key("unknown_fields", .choice(UnknownFields.self, later: ["raw"]), \.unknownFields),
+            Key("missing_field", .choice(MissingField.self), \.missingField),
+            Key("type_mismatch", .choice(TypeMismatch.self), \.typeMismatch),
+            Key("coerce", .choice(Coercion.self), \.coercion),
+        ] + Key.later("drift_report", "raw", "raw_max")
+    }
+}
+
 extension DeletionConfiguration: ConfigurationTable {
     static var keys: [Key<Self>] {
         [

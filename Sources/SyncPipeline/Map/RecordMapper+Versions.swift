@@ -19,11 +19,11 @@ extension RecordMapper {
 
     /// Gathers what waits and is not outdated.
     func admitWaiting() throws {
-        guard !waiting.isEmpty else { return }
         defer {
             waiting.removeAll(keepingCapacity: true)
             waitingObjects = 0
         }
+        guard !waiting.isEmpty else { return }
         var keys: [Int: (mapping: EntityMapping, keys: Set<UniqueKey>)] = [:]
         func note(_ draft: Draft) {
             if draft.mapping.versionSlot != nil {
@@ -56,7 +56,7 @@ extension RecordMapper {
             let known = drafts[draft.name].flatMap { $0.present.contains(slot) ? $0.row[slot] : nil } ?? draft.knownVersion
             if let known, let version = draft.version, version.isVersion(before: known) {
                 // The row is not what the record says: the page is read as a whole when it comes next.
-                records.forgoComparison()
+                if draft.knowledge == .record { records.forgoComparison() }
                 return try placed(Draft(outdated: draft))
             }
         }

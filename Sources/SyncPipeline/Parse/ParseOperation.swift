@@ -239,7 +239,9 @@ struct RecordComparison: Sendable {
 struct UnsoundComparison: Error {}
 
 /// A row was deleted for good, made or changed while a page was read, and what became of the page was decided without that.
-struct RowsChanged: Error {}
+struct RowsChanged: Error, CustomStringConvertible {
+    var description: String { "rows of it were changed elsewhere each time that it was read" }
+}
 
 extension Result where Failure == any Error {
     /// Whether a page was not saved because rows had changed meanwhile.

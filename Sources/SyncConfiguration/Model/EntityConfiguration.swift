@@ -9,6 +9,9 @@ public struct EntityConfiguration: Sendable, Hashable {
     public var key: [String]
     /// `key = "content"` or `key = "single"`: records do not say what they are recognised by; `nil`: they do.
     public var derivedKey: DerivedKey?
+    /// `version_field`: the attribute that says how new a record is. A record that is older than its row changes nothing of it; `nil`: the record
+    /// that comes last counts.
+    public var versionField: String?
     /// In the order of the files.
     public var attributes: [AttributeConfiguration]
     /// In the order of the files.
@@ -200,6 +203,13 @@ public enum AttributeType: Sendable, Hashable, CustomStringConvertible {
     var nicknames: [String] { traits.nicknames }
     /// Whether a key can be made of it: its values are compared exactly.
     var mayBeKey: Bool { traits.mayBeKey }
+    /// Whether of two of its values it can be told which is the later one.
+    var mayBeVersion: Bool {
+        switch self {
+        case .int16, .int32, .int64, .decimal, .date, .string: true
+        case .double, .bool, .uuid, .uri, .data, .json: false
+        }
+    }
     /// Whether it has an order worth an index.
     var mayBeIndexed: Bool { traits.mayBeIndexed }
     /// Whether its values are as long as somebody likes.

@@ -102,7 +102,7 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var limits = LimitsConfiguration()
     /// `parse`: how odd JSON is treated. After a change the pages are read again.
     public var parse = ParsePolicy()
-    /// `schema`: which bodies of its pages are kept; by default none.
+    /// `schema`: what becomes of records that do not match the entity, and which bodies of its pages are kept; by default none.
     public var schema = SchemaConfiguration()
     /// `deletion`: what becomes of rows that are gone; by default they stay.
     public var deletion = DeletionConfiguration()

@@ -111,6 +111,18 @@ struct JournalFormatter: Sendable {
                 "\(scope): page \(page) is taken for one without records (ignore_if)\(message.isEmpty ? "" : ": \(message)")",
                 priority: isNew ? .notice : .debug,
                 fields: Self.fields(scope, run, [("CISTERN_PAGE", "\(page)"), ("CISTERN_HTTP_STATUS", "\(status)")]))
+        case .valuesNulled(let scope, let run, let page, let attribute, let count, let first):
+            guard remarks.insert("\(scope.whole) nulled \(attribute)").inserted else { return nil }
+            let values = count == 1 ? "1 value of \(attribute) is" : "\(count) values of \(attribute) are"
+            return JournalEntry(
+                "\(scope): \(values) null, being of another type (page \(page)): \(first)", priority: .warning,
+                fields: Self.fields(scope, run, [("CISTERN_PAGE", "\(page)")]))
+        case .fieldsUnknown(let scope, let run, let page, let names):
+            let new = names.filter { remarks.insert("\(scope.whole) unknown \($0)").inserted }
+            guard !new.isEmpty else { return nil }
+            return JournalEntry(
+                "\(scope): nothing is made of \(new.joined(separator: ", ")) (page \(page)); add attributes, or write schema.unknown_fields = \"ignore\"",
+                priority: .notice, fields: Self.fields(scope, run, [("CISTERN_PAGE", "\(page)")]))
         case .tokenMissing(let scope, let run, let reason):
             guard remarks.insert("\(scope.whole) token").inserted else { return nil }
             return JournalEntry(

@@ -111,7 +111,7 @@ struct StatusSummary: Sendable {
         case .backupFailed(let reason): backupError = reason
         case .resumed: held = nil
         case .quarantined, .deletesHeld, .authenticationRejected, .refused, .rowsChangedElsewhere, .cursorRejected, .sinceIgnored, .cursorMissing,
-            .tokenMissing, .tokenFetched, .refreshTokenUnsaved, .pageIgnored, .identityMismatch, .archiveFailed:
+            .tokenMissing, .tokenFetched, .refreshTokenUnsaved, .pageIgnored, .identityMismatch, .archiveFailed, .valuesNulled, .fieldsUnknown:
             break
         }
     }

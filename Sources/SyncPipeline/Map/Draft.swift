@@ -16,6 +16,13 @@ final class Draft {
         static func < (left: Knowledge, right: Knowledge) -> Bool { left.rawValue < right.rawValue }
     }
 
+    /// A value that was of another type.
+    struct Mismatch {
+        /// The entity's and the attribute's name.
+        let attribute: String
+        let message: String
+    }
+
     let mapping: EntityMapping
     let key: UniqueKey
     var knowledge: Knowledge
@@ -24,6 +31,8 @@ final class Draft {
     /// The slots that were given.
     var present = SlotSet()
     var hash: Int64 = 0
+    /// The values that are none, since they were of another type.
+    var mismatches: [Mismatch] = []
     /// Where its record stands in the page's manifest.
     var place: Int?
     /// To-ones by slot; nil: explicitly null.
@@ -44,6 +53,10 @@ final class Draft {
     var joined = SlotSet()
     /// Its lists have members other than those the page names.
     var hasOtherMembers = false
+    /// What its own record says is older than the row, and is not in it.
+    private(set) var isOutdated = false
+    /// The version of the row that it was compared with; nil: there was none.
+    var knownVersion: AttributeValue?
 
     init(mapping: EntityMapping, key: UniqueKey, knowledge: Knowledge) {
         self.mapping = mapping
@@ -87,6 +100,20 @@ final class Draft {
         if case .int64(let hash) = row[mapping.bookkeeping.hash] { self.hash = hash }
     }
 
+    /// What is left of one that is older than what is known of the object: that the object exists.
+    convenience init(outdated draft: Draft) {
+        self.init(mapping: draft.mapping, key: draft.key, knowledge: draft.knowledge)
+        place = draft.place
+        knownVersion = draft.knownVersion
+        isOutdated = knowledge == .record
+    }
+
+    /// How new what it says is; nil: it does not say it.
+    var version: AttributeValue? {
+        guard let slot = mapping.versionSlot, present.contains(slot), !row[slot].isNull else { return nil }
+        return row[slot]
+    }
+
     /// Overlays earlier values with later ones.
     func absorb(_ later: Draft) {
         if later.isTwoThings || later.knowledge == .embedded && differs(from: later) { isTwoThings = true }
@@ -95,7 +122,12 @@ final class Draft {
         targets.merge(later.targets) { _, new in new }
         for (index, list) in later.members { absorb(list, index, isAddition: later.additions.contains(index)) }
         openLists.formUnion(later.openLists)
-        if later.knowledge == .record { hash = later.hash }
+        if later.isOutdated {
+            isOutdated = knowledge < .record || isOutdated
+        } else if later.knowledge == .record {
+            hash = later.hash
+            isOutdated = false
+        }
         knowledge = max(knowledge, later.knowledge)
     }
 

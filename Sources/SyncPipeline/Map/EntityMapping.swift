@@ -79,6 +79,8 @@ final class EntityMapping: @unchecked Sendable {
     let keyParts: [(slot: Int, field: AttributeField?)]
     /// Where the key is that is made of all that a record says.
     let contentSlot: Int?
+    /// Where it stands how new a record is; nil: the record that comes last counts.
+    let versionSlot: Int?
     let bookkeeping: Bookkeeping
     /// What a new record's row is, slot by slot.
     private(set) var steps: [Step] = []
@@ -91,6 +93,10 @@ final class EntityMapping: @unchecked Sendable {
     let configuration: EntityConfiguration
     private let deletion: DeletionConfiguration?
     private let areTexts: Bool
+    /// What becomes of records that do not match.
+    let schema: SchemaConfiguration
+    /// The members of its records that nobody need be told of, although nothing is made of them here.
+    let keysOfOthers: Set<String>
 
     /// The slots of the bookkeeping attributes.
     struct Bookkeeping: Sendable {
@@ -108,10 +114,17 @@ final class EntityMapping: @unchecked Sendable {
     ///   - nameOfRecord: the attribute that is a record's name, and that records do not say.
     ///   - deletion: what the records of a resource may say of deletions; nil: nothing.
     ///   - areTexts: whether all values of its records are texts.
+    ///   - schema: what becomes of records that do not match.
+    ///   - keysOfOthers: members of its records that are read for something else.
     init(
         _ configuration: EntityConfiguration, entity: NSEntityDescription, nameOfRecord: String? = nil, deletion: DeletionConfiguration? = nil,
-        areTexts: Bool = false
+        areTexts: Bool = false, schema: SchemaConfiguration = SchemaConfiguration(), keysOfOthers: Set<String> = []
     ) {
+        self.schema = schema
+        let unread = configuration.attributes.filter { !$0.isRead }.map(\.name) + configuration.relationships.filter { !$0.isRead }.map(\.name)
+        self.keysOfOthers =
+            schema.unknownFields == .ignore
+            ? [] : keysOfOthers.union(unread.flatMap { NameMatch.candidates(for: $0, in: configuration) })
         self.configuration = configuration
         self.deletion = deletion
         self.areTexts = areTexts
@@ -124,11 +137,12 @@ final class EntityMapping: @unchecked Sendable {
         for (index, attribute) in configuration.attributes.filter(\.isRead).enumerated() {
             guard let slot = layout.slot(of: attribute.name) else { continue }
             let paths = Self.paths(attribute.paths, attribute.name, entity: configuration)
-            let conversion = ValueConversion(attribute: attribute, path: paths.first?.description ?? "$")
+            let conversion = ValueConversion(
+                attribute: attribute, path: paths.first?.description ?? "$", isExact: schema.coercion == .none)
             attributes.append(
                 AttributeField(
                     field: index, slot: slot, conversion: conversion, isRequired: !attribute.isOptional, fallback: layout.defaults[slot],
-                    form: conversion.isPlain ? AttributeField.Form(attribute.type) : .other,
+                    form: conversion.isPlain && !conversion.isExact ? AttributeField.Form(attribute.type) : .other,
                     isKey: layout.constraints[0].slots.contains(slot)))
         }
         self.attributes = attributes
@@ -140,6 +154,7 @@ final class EntityMapping: @unchecked Sendable {
             self.onlyKey = keyParts.count == 1 ? keyParts[0].field?.conversion : nil
         }
         contentSlot = configuration.derivedKey == .content ? keyParts.first?.slot : nil
+        versionSlot = configuration.versionField.flatMap { layout.slot(of: $0) }
         func slot(_ item: ModelBuilder.Bookkeeping) -> Int { layout.slot(of: item.rawValue) ?? 0 }
         let bookkeeping = Bookkeeping(
             hash: slot(.hash), firstSeen: slot(.firstSeen), lastChanged: slot(.lastChanged), run: slot(.run),
@@ -191,7 +206,7 @@ final class EntityMapping: @unchecked Sendable {
             deletionSign = DeletionSign(field: deletion.condition == nil ? nil : fields.count, test: deletion.test, areTexts: areTexts)
             if let condition = deletion.condition { fields.append(JSONField("deletion", path: condition.path)) }
         }
-        plan.define(fields)
+        plan.define(fields, collectsUnknownKeys: collectsUnknownKeys(besides: fields))
         compile()
     }
 
@@ -250,7 +265,7 @@ package struct ModelMapping: Sendable {
     /// Changes when anything does that decides what a record becomes.
     private let fingerprint: String
     /// Goes into every record's hash, so that a record mapped in another way never counts as unchanged.
-    let salt: UInt64
+    private(set) var salt: UInt64
 
     /// Changes when the same configuration turns a record into something else than an earlier version did.
     private static let revision = "\nnumbers by their digits"
@@ -285,7 +300,7 @@ package struct ModelMapping: Sendable {
     }
 
     /// As the pages of a resource are read: its records say nothing of properties that are set, or that are their names, and may say that their objects
-    /// are gone; and pages may mention others.
+    /// are gone; what does not match becomes what the resource says; and pages may mention others.
     func reading(_ resource: ResourceConfiguration) -> ModelMapping {
         var mapping = records(of: resource)
         mapping.mentions = resource.also.compactMap { mention in
@@ -297,15 +312,19 @@ package struct ModelMapping: Sendable {
     private func records(of resource: ResourceConfiguration) -> ModelMapping {
         let entity = resource.entity, deletion = resource.deletion.isSaid ? resource.deletion : nil
         let names = Set(resource.assigned.map(\.name) + (resource.mapKey.map { [$0] } ?? []))
-        guard !names.isEmpty || deletion != nil, let found = entities[entity] else { return self }
+        let schema = resource.schema
+        guard !names.isEmpty || deletion != nil || schema.rules != nil, let found = entities[entity] else { return self }
         let configuration = found.configuration.without(names)
         let adapted = entities.mapValues { other in
             other.name == entity
                 ? EntityMapping(
-                    configuration, entity: other.entity, nameOfRecord: resource.mapKey, deletion: deletion, areTexts: resource.format.holdsTexts)
-                : EntityMapping(other.configuration, entity: other.entity)
+                    configuration, entity: other.entity, nameOfRecord: resource.mapKey, deletion: deletion, areTexts: resource.format.holdsTexts,
+                    schema: schema, keysOfOthers: resource.keysOfOthers)
+                : EntityMapping(other.configuration, entity: other.entity, schema: schema)
         }
-        return ModelMapping(adapted, like: self)
+        var mapping = ModelMapping(adapted, like: self)
+        mapping.salt ^= schema.salt
+        return mapping
     }
 
     /// Changes when anything does that decides what a body of this resource becomes: what was read otherwise is read again. It begins with the name
@@ -328,6 +347,7 @@ package struct ModelMapping: Sendable {
         if let columns = resource.columns { parts += ["columns", columns] as [Any?] }
         if resource.deletion.isSaid { parts += ["deletion", resource.deletion.condition] as [Any?] }
         if !resource.also.isEmpty { parts += ["also", resource.also] as [Any?] }
+        if let rules = resource.schema.rules { parts.append(rules) }
         if let incremental = resource.incremental {
             parts += [incremental.kind, incremental.field, incremental.start, resource.url, resource.parameters, resource.body] as [Any?]
         }
@@ -361,6 +381,11 @@ package struct ModelMapping: Sendable {
     func entities(naming names: some Collection<String>) -> [String] {
         let naming = Set(entities.values.filter { $0.relationships.contains { names.contains($0.destination) } }.map(\.name))
         return entities.keys.filter { naming.contains($0) || held[$0]?.isDisjoint(with: naming) == false }
+    }
+
+    /// Whether records of an entity have to be compared with the rows before anything becomes of them: they have versions, or objects that they hold do.
+    func comparesVersions(of name: String) -> Bool {
+        entities[name]?.versionSlot != nil || held[name]?.contains { entities[$0]?.versionSlot != nil } == true
     }
 
     /// The entity that a fingerprint is of; nil where it was written by a version that did not say.

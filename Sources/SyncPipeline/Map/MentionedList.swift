@@ -24,7 +24,8 @@ struct MentionedList: Sendable {
         if let name = mention.mapKey { names.insert(name) }
         // Where a record says that its object is gone, another object of the entity says it as well.
         let deletion = mention.entity == resource.entity && resource.deletion.condition != nil ? resource.deletion : nil
-        let own = EntityMapping(entity.configuration.without(names), entity: entity.entity, nameOfRecord: mention.mapKey, deletion: deletion)
+        let own = EntityMapping(
+            entity.configuration.without(names), entity: entity.entity, nameOfRecord: mention.mapKey, deletion: deletion, schema: resource.schema)
         own.connect(entities)
         var constants = RecordConstants()
         if let name = mention.mapKey, let slot = own.layout.slot(of: name), let attribute = own.configuration.attribute(named: name) {
@@ -33,7 +34,10 @@ struct MentionedList: Sendable {
         let fields = own.plan.fields
         conditionField = fields.count
         condition = mention.condition
-        plan = mention.condition.map { JSONFieldPlan(fields + [JSONField("where", path: $0.path)]) } ?? own.plan
+        plan =
+            mention.condition.map {
+                JSONFieldPlan(fields + [JSONField("where", path: $0.path)], collectsUnknownKeys: own.collectsUnknownKeys(besides: fields))
+            } ?? own.plan
         path = mention.records
         self.entity = own
         self.constants = constants

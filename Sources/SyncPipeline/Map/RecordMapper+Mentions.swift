@@ -13,7 +13,7 @@ extension RecordMapper {
         defer { self.list = nil }
         if let doubt { return report(inside: record, doubt) }
         if let problem = record.problem {
-            report(inside: record, ConversionProblem(path: "$", message: "\(problem)"))
+            try report(inside: record, ConversionProblem(path: "$", message: "\(problem)"))
             return
         }
         // Not the page is asked what goes, and what says that it is gone need not be made.
@@ -22,11 +22,11 @@ extension RecordMapper {
             // Of one of the page's own records the record says what it is, wherever both stand.
             let key = try list.entity.key(of: record, constants: list.constants)
             if list.entity.name == entity.name, recordKeys?.contains(key) == true { return }
-            _ = try gather(try draft(of: record, list.entity, knowledge: .embedded, constants: list.constants))
+            try take(try draft(of: record, list.entity, knowledge: .embedded, constants: list.constants), at: nil)
         } catch let problem as ConversionProblem {
-            report(inside: record, problem)
+            try report(inside: record, problem)
         }
-        if order.count >= batchSize { try flush() }
+        if isBatchFull { try flush() }
     }
     /// A mention shows that an object was there when it was mentioned. What said since that the object is gone, be it a record or a status, is not said
     /// again: a tombstone that was made for it stays one, and comes back with a record of its own. What was only missing from a list may be there.

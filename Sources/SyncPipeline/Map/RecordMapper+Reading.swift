@@ -7,7 +7,9 @@ extension RecordMapper {
     func draft(
         of record: JSONRecord, _ mapping: EntityMapping, knowledge: Draft.Knowledge, constants: RecordConstants = RecordConstants()
     ) throws -> Draft {
+        try noteUnknown(of: record, mapping)
         let draft = try mapping.draft(of: record, knowledge: knowledge, constants: constants)
+        note(draft.mismatches)
         for (slot, target) in constants.targets { draft.targets[slot] = .some(try gather(Draft(target))) }
         for (index, field) in mapping.relationships.enumerated() {
             let cell = record[field.field]
@@ -25,7 +27,7 @@ extension RecordMapper {
         guard let destination = mapping.entities[field.destination] else { return }
         switch field.place {
         case .slot(let slot):
-            if cell.isMissing && draft.knowledge != .record { return }
+            if cell.isMissing && (draft.knowledge != .record || draft.mapping.schema.missingField == .keep) { return }
             switch try target(cell, token: token, field, destination) {
             case .none: draft.targets[slot] = .some(nil)
             case .object(let object): draft.targets[slot] = .some(object)
@@ -73,21 +75,21 @@ extension RecordMapper {
         case .missing, .null: return .none
         case .object(let record):
             guard field.mayHold else {
-                throw ConversionProblem(path: field.path, message: "expected the key of a \(destination.name), found an object")
+                throw ConversionProblem(path: field.path, message: "expected the key of a \(destination.name), found an object", isMismatch: true)
             }
             do {
                 return .object(try gather(try draft(of: record, destination, knowledge: .embedded)))
             } catch let problem as ConversionProblem {
                 // Only it is lost, not its owner.
-                report(inside: record, ConversionProblem(path: field.path, message: problem.message))
+                try report(inside: record, problem.moved(to: field.path, problem.message))
                 guard let key = try? destination.key(of: record) else { return .unidentified }
                 return .object(try gather(Draft(mapping: destination, key: key, knowledge: .stub)))
             }
         case .array:
-            throw ConversionProblem(path: field.path, message: "expected one \(destination.name), found a list")
+            throw ConversionProblem(path: field.path, message: "expected one \(destination.name), found a list", isMismatch: true)
         default:
             guard field.match != .embedded else {
-                throw ConversionProblem(path: field.path, message: "expected a \(destination.name) object, found \(cell.brief)")
+                throw ConversionProblem(path: field.path, message: "expected a \(destination.name) object, found \(cell.brief)", isMismatch: true)
             }
             guard let key = destination.onlyKey else {
                 throw ConversionProblem(
@@ -99,16 +101,25 @@ extension RecordMapper {
             do {
                 value = try key.value(cell, token: token)
             } catch {
-                throw ConversionProblem(path: field.path, message: "key of \(destination.name): \(error.message)")
+                throw error.moved(to: field.path, "key of \(destination.name): \(error.message)")
             }
             return .object(try gather(Draft(mapping: destination, key: UniqueKey([value]), knowledge: .stub)))
         }
     }
 
-    /// One draft for each object of the batch.
+    /// One draft for each object of the batch; where versions are compared, the one that is given, which waits.
     func gather(_ draft: Draft) throws -> Draft {
         // What records of their own say was noted when they came: those that were packed come here later. A mention says nothing of it.
         if !gone.isEmpty, list == nil, draft.knowledge == .embedded, draft.mapping.name == entity.name { noteListed(draft.key) }
+        if comparesVersions {
+            waitingObjects += 1
+            return draft
+        }
+        return try join(draft)
+    }
+
+    /// One draft for each object of the batch, that of what waited as well.
+    func join(_ draft: Draft) throws -> Draft {
         if let known = drafts[draft.name] {
             known.absorb(draft)
             return known
@@ -188,15 +199,8 @@ extension EntityMapping {
             draft.present.insert(slot)
         }
         for field in attributes {
-            let cell = record[field.field]
-            let isMissing = cell.isMissing
-            // An embedded object may be a short form of its record: what it leaves out is not null.
-            if isMissing && knowledge != .record { continue }
-            let value = isMissing ? field.fallback : try field.value(cell, of: record)
-            if value.isNull && field.isRequired {
-                throw ConversionProblem(
-                    path: field.conversion.path,
-                    message: "\(name).\(field.conversion.attribute.name) is required and \(isMissing ? "missing" : "null")")
+            guard let value = try self.value(of: field, record[field.field], in: record, knowledge: knowledge, noting: &draft.mismatches) else {
+                continue
             }
             draft.row.update(field.slot, to: value)
             draft.present.insert(field.slot)

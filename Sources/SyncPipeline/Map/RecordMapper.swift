@@ -19,6 +19,8 @@ final class RecordMapper {
     private(set) var firstRejection: String?
     /// How many records were left out.
     private(set) var leftOut = 0
+    /// What does not match the model, and is not set aside.
+    var mismatches = PageMismatches()
     /// The keys of the rows that the page's records are.
     private var seen = KeyCollector()
     /// What the page's records are.
@@ -29,6 +31,8 @@ final class RecordMapper {
     var list: JSONPath?
     /// The keys of objects that the page says are gone, and does not list after that.
     var gone: Set<UniqueKey> = []
+    /// How new the records are that say so, where they say it.
+    var goneVersions: [UniqueKey: AttributeValue] = [:]
     /// How many of its records say so.
     var deletions = 0
     /// The tombstones of objects that were said to be gone, by entity and the second they were made in; read when a page mentions a tombstone.
@@ -61,6 +65,13 @@ final class RecordMapper {
     private(set) var named: Set<NSManagedObjectID> = []
     var drafts: [Draft.Name: Draft] = [:]
     var order: [Draft] = []
+    /// Whether what records say is compared with what the rows were before anything becomes of it.
+    let comparesVersions: Bool
+    /// What waits for that, and how many objects it holds and names.
+    var waiting: [Draft] = []
+    var waitingObjects = 0
+    /// The rows of objects with versions that the batches have made.
+    private(set) var madeWithVersions: [NSManagedObjectID] = []
     let batchSize: Int
     /// Packs records; nil: they are none that can be packed.
     private let packer: RecordPacker?
@@ -98,7 +109,10 @@ final class RecordMapper {
         batchSize = probe?.batchSize ?? 1000
         self.probe = probe
         // What a page mentions may be one of its records, or what these name: all of it goes one way.
-        let isPacking = probe?.isPacking != false && mapping.mentions.isEmpty
+        comparesVersions =
+            mapping.comparesVersions(of: entity) || mapping.mentions.contains { mapping.comparesVersions(of: $0.entity.name) }
+        // What is packed is not compared with anything.
+        let isPacking = probe?.isPacking != false && mapping.mentions.isEmpty && !comparesVersions
         packer = isPacking ? RecordPacker(found, among: mapping, constants: constants, limits: limits, now: now, run: run) : nil
         var said = found.said
         said.formUnion(constants.slots)
@@ -141,11 +155,11 @@ final class RecordMapper {
             let draft = try draft(of: record, entity, knowledge: .record, constants: constants)
             draft.hash = hash
             recordKeys?.insert(draft.key)
-            try gather(draft).place = place
+            try take(draft, at: place)
         } catch let problem as ConversionProblem {
             try reject(record, key: try? entity.key(of: record, constants: constants), problem)
         }
-        if order.count >= batchSize { try flush() }
+        if isBatchFull { try flush() }
     }
 
     /// Leaves out a record that is not wanted: it is none of the page's rows. It is looked at again when the page comes next.
@@ -182,6 +196,7 @@ final class RecordMapper {
 
     /// Sets a record aside. It is listed all the same: the row with its key is not missing.
     func reject(_ record: JSONRecord, key: UniqueKey?, _ problem: ConversionProblem) throws {
+        try judge(problem)
         records.refuse(place)
         rejectedRecords += 1
         firstRejection = firstRejection ?? problem.message
@@ -193,7 +208,8 @@ final class RecordMapper {
     }
 
     /// Something is wrong with an object inside a record: its record is not left out when the page comes next, and tells of it again.
-    func report(inside record: JSONRecord, _ problem: ConversionProblem) {
+    func report(inside record: JSONRecord, _ problem: ConversionProblem) throws {
+        try judge(problem)
         records.forgoComparison()
         report(record, problem)
     }
@@ -217,10 +233,11 @@ final class RecordMapper {
 
     // MARK: Writing
 
-    /// Looks up and writes what was gathered.
+    /// Looks up and writes what was gathered. Throws `RowsChanged` where a row was changed meanwhile from which it was decided what to gather.
     func flush() throws {
         probe?.reached(.lookingUp)
         try insertPacked()
+        try admitWaiting()
         try lookUp()
         probe?.reached(.writing)
         try checkCancellation(0)
@@ -287,6 +304,7 @@ final class RecordMapper {
             let located = try context.findOrReserve(entity, constraint: 0, keys: group.map(\.key))
             for (draft, located) in zip(group, located) {
                 (draft.id, draft.stored) = (located.id, located.row)
+                if comparesVersions, draft.isOvertaken(by: located.row) { throw RowsChanged() }
                 try leaveBuried(draft)
                 if isComparable, draft.knowledge != .record, draft.stored != nil, let id = draft.id { named.insert(id) }
             }
@@ -295,7 +313,7 @@ final class RecordMapper {
 
     /// Whether a row is what a record of its own said, and the record is the same.
     func isUnchanged(_ draft: Draft) -> Bool {
-        guard draft.knowledge == .record, let stored = draft.stored else { return false }
+        guard draft.knowledge == .record, !draft.isOutdated, let stored = draft.stored else { return false }
         let slots = draft.mapping.bookkeeping
         return stored[slots.hash] == .int64(draft.hash) && stored[slots.deletedAt].isNull && stored[slots.stub] != .bool(true)
     }
@@ -330,11 +348,12 @@ final class RecordMapper {
         // only named, just its key; for any other, that it exists.
         var said = draft.present
         if draft.knowledge > .stub { said.formUnion(slots.existence) }
-        if draft.knowledge == .record {
+        if draft.knowledge == .record, !draft.isOutdated {
             row.update(slots.hash, to: .int64(draft.hash))
             said.insert(slots.hash)
         }
         context.insertRow(id, row, set: said)
+        if draft.mapping.versionSlot != nil, draft.knowledge > .stub { madeWithVersions.append(id) }
         if draft.knowledge == .record { counts.inserted += 1 }
     }
 
@@ -360,19 +379,23 @@ final class RecordMapper {
         }
         let isNew = stored[slots.stub] == .bool(true)
         let changesValues = copy != nil
+        // The row no longer says what its record said: the same record must not count as unchanged when it comes next.
+        func forgetRecord() {
+            guard saysOther && !stored[slots.hash].isNull else { return }
+            set(slots.hash, .null)
+            overwritten[draft.mapping.name, default: []].insert(id.key)
+        }
         switch draft.knowledge {
         case .stub: break
         case .embedded:
             if changesValues || saysOther { changesHeld = true }
-            // The row no longer says what its record said: the same record must not count as unchanged when it comes next.
-            if saysOther && !stored[slots.hash].isNull {
-                set(slots.hash, .null)
-                overwritten[draft.mapping.name, default: []].insert(id.key)
-            }
+            forgetRecord()
         case .record:
+            if draft.isOutdated { forgetRecord() }
             // If that changes nothing, the old hash will do, so that no needless write happens. Not with lists: the other side may already have said
             // what they say, and the old record, if it comes back, has to undo that.
-            if changesValues || !draft.members.isEmpty || stored[slots.hash].isNull { set(slots.hash, .int64(draft.hash)) }
+            // The row of one that is outdated says what a newer record said.
+            if !draft.isOutdated && (changesValues || !draft.members.isEmpty || stored[slots.hash].isNull) { set(slots.hash, .int64(draft.hash)) }
             // An object that was only named until now counts as new when its own record arrives.
             if isNew { counts.inserted += 1 } else if changesValues || saysOther { counts.updated += 1 } else { counts.unchanged += 1 }
         }

@@ -195,7 +195,7 @@ final class RecordPacker {
         if let known = readings[hash] {
             reading = known
         } else {
-            guard let draft = try? destination.draft(of: object, knowledge: .embedded) else { return nil }
+            guard let draft = try? destination.draft(of: object, knowledge: .embedded), draft.mismatches.isEmpty else { return nil }
             reading = Reading(key: draft.key, row: draft.row, present: draft.present)
             if readings.count >= Self.mostReadings { readings.removeAll(keepingCapacity: true) }
             readings[hash] = reading
@@ -334,7 +334,8 @@ extension EntityMapping {
     /// Whether new records are rows that can be packed: what they lead to beside their values are objects of other entities, which they name by their keys,
     /// or hold as one row each.
     var isPacked: Bool {
-        entity.comesInBlocks
+        // What a record leaves out is null in a row that is written whole, and what nothing is made of is not looked at.
+        entity.comesInBlocks && schema.missingField == .null && schema.unknownFields == .ignore
             && relationships.allSatisfy { field in
                 guard field.destination != name, field.match != .embedded || field.isLeaf else { return false }
                 return switch field.place {

@@ -7,13 +7,25 @@ import SyncConfiguration
 struct ConversionProblem: Error, Sendable {
     let path: String
     let message: String
+    /// A value is of another type than its property.
+    var isMismatch = false
+    /// The record lacks what it has to say: that fails its page.
+    var isMissing = false
+
+    /// The same, told of another place.
+    func moved(to path: String, _ message: String) -> ConversionProblem {
+        ConversionProblem(path: path, message: message, isMismatch: isMismatch, isMissing: isMissing)
+    }
 }
 
-/// JSON cells to attribute values. Coercion is "safe": `"12"` becomes 12, and 1 never becomes true.
+/// JSON cells to attribute values. Coercion is "safe", unless told otherwise: `"12"` becomes 12, and 1 never becomes true.
 struct ValueConversion: Sendable {
     let attribute: AttributeConfiguration
     /// Where the value is looked for, for messages.
     let path: String
+
+    /// Whether only what JSON has for the type is taken.
+    var isExact = false
 
     /// Whether a cell is its value as it is: nothing becomes of its text, and it may be as long as it is.
     var isPlain: Bool { attribute.transforms.isEmpty && attribute.longest == nil }
@@ -55,6 +67,11 @@ struct ValueConversion: Sendable {
     func value(_ cell: JSONCell, token: JSONRawValue? = nil) throws(ConversionProblem) -> AttributeValue {
         if cell.isNil { return .null }
         let said = Said.cell(cell, token)
+        if isExact && !isOfItsType(cell) {
+            throw ConversionProblem(
+                path: path, message: "\(attribute.name): \(said.brief) is not of the type \(attribute.type) (schema.coerce = \"none\")",
+                isMismatch: true)
+        }
         if isPlain { return try converted(said) }
         guard !attribute.transforms.isEmpty, var text = said.text else { return try bounded(converted(said), said) }
         for transform in attribute.transforms {
@@ -62,6 +79,27 @@ struct ValueConversion: Sendable {
             text = next
         }
         return try bounded(converted(.text(text)), .text(text))
+    }
+
+    /// Whether a cell is what JSON has for the type.
+    private func isOfItsType(_ cell: JSONCell) -> Bool {
+        let isNumber: Bool, isText: Bool
+        switch cell {
+        case .int64, .double, .bigNumber: (isNumber, isText) = (true, false)
+        case .string: (isNumber, isText) = (false, true)
+        default: (isNumber, isText) = (false, false)
+        }
+        switch attribute.type {
+        case .int16, .int32, .int64, .double, .decimal: return isNumber
+        case .string, .uuid, .uri, .data: return isText
+        case .bool: if case .bool = cell { return true } else { return false }
+        case .date:
+            switch attribute.format {
+            case .unix, .unixMilliseconds, .unixMicroseconds: return isNumber
+            default: return isText
+            }
+        case .json: return true
+        }
     }
 
     /// A value that is not longer than `max`.
@@ -165,11 +203,11 @@ struct ValueConversion: Sendable {
     }
 
     private func misfit(_ said: Said) -> ConversionProblem {
-        ConversionProblem(path: path, message: "\(attribute.name): \(said.brief) does not fit \(attribute.type)")
+        ConversionProblem(path: path, message: "\(attribute.name): \(said.brief) does not fit \(attribute.type)", isMismatch: true)
     }
 
     private func problem(_ said: Said, _ wanted: String) -> ConversionProblem {
-        ConversionProblem(path: path, message: "\(attribute.name): \(said.brief) is not \(wanted)")
+        ConversionProblem(path: path, message: "\(attribute.name): \(said.brief) is not \(wanted)", isMismatch: true)
     }
 
     private static func decode(_ text: String, _ encoding: AttributeType.DataEncoding) -> Data? {

@@ -81,7 +81,9 @@ final class PagePacking: PageArrival {
     ///   - spill: where packed records wait.
     /// - Returns: nil where records cannot be packed.
     init?(_ recipe: PageRecipe, run: Int64, clock: any SyncClock, queue: OperationQueue, spill: BlockSpill) {
-        guard let mapping = recipe.mapping.entities[recipe.resource.entity], mapping.isPacked, recipe.mapping.mentions.isEmpty else { return nil }
+        guard let mapping = recipe.mapping.entities[recipe.resource.entity], mapping.isPacked, recipe.mapping.mentions.isEmpty,
+            !recipe.mapping.comparesVersions(of: mapping.name)
+        else { return nil }
         self.recipe = recipe
         self.mapping = mapping
         self.run = run

@@ -11,6 +11,8 @@ struct ParsedPage: Sendable {
     let rejected: [RejectedRecord]
     /// Why the first record was set aside; nil if none was.
     let firstRejection: String?
+    /// What does not match the model, and is not set aside.
+    let mismatches: PageMismatches
     /// The rows that the page's records are.
     let members: KeyRuns
     /// The rows of records that were set aside: listed, although nothing could be made of them.
@@ -69,21 +71,39 @@ final class ParseOperation: Operation, @unchecked Sendable {
     /// How often a page is read again because another one changed rows of it meanwhile. After that the later one wins, value by value.
     private static let attempts = 8
 
+    /// Taken by who saves rows that have versions: a row that two pages make must not be that of the older record, whichever is saved last. One for all
+    /// documents: there is one of them in a daemon.
+    private static let turns = Mutex<Void>(())
+
     override func main() {
         var result: Result<ParsedPage, any Error>
         var attempt = 1
         let archived = input.page.body?.keep()
         repeat {
-            result = isCancelled ? .failure(SyncError.cancelled) : readAndSave(isLast: attempt == Self.attempts)
+            result = isCancelled ? .failure(SyncError.cancelled) : readAndSave(attempt)
             attempt += 1
         } while attempt <= Self.attempts && result.isConflict
         if case .success = result { input.page.body?.settle(archived) }
         outcome.withLock { $0 = result }
     }
 
-    /// - Parameter isLast: false: fails if a row is no longer what this page's changes started from. What a page makes of a row depends on the row,
-    ///   so pages that meet in one row get the same result as if one had waited for the other.
-    private func readAndSave(isLast: Bool) -> Result<ParsedPage, any Error> {
+    private func readAndSave(_ attempt: Int) -> Result<ParsedPage, any Error> {
+        let isLast = attempt == Self.attempts, recipe = input.recipe
+        let hasVersions =
+            recipe.mapping.comparesVersions(of: recipe.resource.entity)
+            || recipe.mapping.mentions.contains { recipe.mapping.comparesVersions(of: $0.entity.name) }
+        // Then nobody else changes such a row while this page is read.
+        if isLast && hasVersions { return Self.turns.withLock { _ in readAndSave(isLast: true) { try $0() } } }
+        return readAndSave(isLast: isLast) { save in
+            if hasVersions { try Self.turns.withLock { _ in try save() } } else { try save() }
+        }
+    }
+
+    /// - Parameters:
+    ///   - isLast: false: fails if a row is no longer what this page's changes started from. What a page makes of a row depends on the row, so pages that
+    ///     meet in one row get the same result as if one had waited for the other.
+    ///   - inTurn: saves when nobody else does whose rows these may be.
+    private func readAndSave(isLast: Bool, inTurn: (() throws -> Void) throws -> Void) -> Result<ParsedPage, any Error> {
         let worker = NSManagedObjectContext(.privateQueueConcurrencyType)
         worker.name = "worker \(input.scope) page \(input.pageNumber)"
         worker.parent = input.document.managedObjectContext
@@ -92,12 +112,16 @@ final class ParseOperation: Operation, @unchecked Sendable {
         worker.materializesNotificationObjects = false
         return worker.performAndWait {
             do {
-                let (page, dropped, named) = try parse(in: worker)
+                let (page, dropped, named, made) = try parse(in: worker)
                 if isCancelled { throw SyncError.cancelled }
                 input.probe?.reached(input.scope, .saving)
                 // A row that was only removed from a list must not come back if it was permanently deleted in the meantime.
-                if try !areThere(dropped) { throw Conflict() }
-                try worker.save()
+                if try !areThere(dropped) { throw RowsChanged() }
+                try inTurn {
+                    // What has versions must not be laid over a row that another page has made meanwhile.
+                    if try isOneThere(made) { throw RowsChanged() }
+                    try worker.save()
+                }
                 // Where a row went that a record names, the record's row is not what it said: the page is read as a whole when it comes next.
                 if try !areThere(named) { try forgetManifest() }
                 return .success(page)
@@ -126,17 +150,24 @@ final class ParseOperation: Operation, @unchecked Sendable {
         }
     }
 
-    /// The page, the rows about which it says only that they are no longer in a list, and those that its records name.
+    private func isOneThere(_ ids: [NSManagedObjectID]) throws -> Bool {
+        let piece = 10_000
+        return try stride(from: 0, to: ids.count, by: piece).contains { first in
+            try !input.document.managedObjectContext.rows(for: Array(ids[first..<min(first + piece, ids.count)])).isEmpty
+        }
+    }
+
+    /// The page, the rows about which it says only that they are no longer in a list, those that its records name, and those with versions that it makes.
     private func parse(
         in worker: NSManagedObjectContext
-    ) throws -> (page: ParsedPage, dropped: [NSManagedObjectID], named: [NSManagedObjectID]) {
+    ) throws -> (page: ParsedPage, dropped: [NSManagedObjectID], named: [NSManagedObjectID], made: [NSManagedObjectID]) {
         let scope = input.scope, comparison = input.comparison
         let reading = try input.recipe.read(
             input.page, into: worker, run: input.run, now: input.now, badRecords: input.badRecords,
             packing: input.packing, probe: input.probe.map { $0.mapperProbe(scope) },
             isCancelled: { [weak self] in self?.isCancelled ?? true })
         let facts = reading.facts, mapper = reading.mapper
-        let gone = try mapper.goneRows()
+        let (gone, spared) = try mapper.goneRows()
         var members = mapper.members
         if !mapper.outcome.isSound(members, besides: comparison.written) { throw UnsoundComparison() }
         // Which came later, the record that was left out or the one that says that its object is gone?
@@ -149,6 +180,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
             throw UnsoundComparison()
         }
         var listed = try mapper.listedRows()
+        listed.formUnion(spared)
         listed.subtract(members.union(gone))
         if mapper.entity.deletionSign != nil {
             try GoneRows.note(
@@ -173,10 +205,11 @@ final class ParseOperation: Operation, @unchecked Sendable {
             key: input.requestKey, fingerprint: input.fingerprint, isUnstored: input.isUnstored, in: worker)
         try quarantine(mapper.rejected, in: worker)
         let page = ParsedPage(
-            facts: facts, counts: mapper.counts, rejected: mapper.rejected, firstRejection: mapper.firstRejection, members: members,
+            facts: facts, counts: mapper.counts, rejected: mapper.rejected, firstRejection: mapper.firstRejection, mismatches: mapper.mismatches,
+            members: members,
             listed: listed, gone: gone, overwritten: mapper.overwritten, written: mapper.outcome.written, isNew: mapper.isNew,
             changesHeld: mapper.changesHeld)
-        return (page, mapper.dropped, Array(mapper.named))
+        return (page, mapper.dropped, Array(mapper.named), mapper.madeWithVersions)
     }
 
     private func quarantine(_ records: [RejectedRecord], in worker: NSManagedObjectContext) throws {
@@ -210,14 +243,16 @@ struct RecordComparison: Sendable {
 /// A record that was left out since it is the same may be another's row: the page has to be fetched and read as a whole.
 struct UnsoundComparison: Error {}
 
-/// A row was deleted for good while a page was read.
-private struct Conflict: Error {}
+/// A row was deleted for good, made or changed while a page was read, and what became of the page was decided without that.
+struct RowsChanged: Error, CustomStringConvertible {
+    var description: String { "rows of it were changed elsewhere each time that it was read" }
+}
 
 extension Result where Failure == any Error {
     /// Whether a page was not saved because rows had changed meanwhile.
     fileprivate var isConflict: Bool {
         guard case .failure(let error) = self else { return false }
-        if error is Conflict { return true }
+        if error is RowsChanged { return true }
         let refusal = error as NSError
         return refusal.domain == CocoaError.errorDomain && refusal.code == CocoaError.Code.managedObjectMerge.rawValue
     }

@@ -49,7 +49,8 @@ extension ListingRun {
             throw error
         } catch {
             // Before anything is cut off: half of a secret would not be found.
-            let words = (error as? FormatError).map { RemoteText.line(recipe.settings.redactor.redact($0.description)) } ?? error.inWords
+            let remote = (error as? FormatError)?.description ?? (error as? RecordFailure)?.description
+            let words = remote.map { RemoteText.line(recipe.settings.redactor.redact($0)) } ?? error.inWords
             throw SyncError.page("\(scope): page \(page), \(url): \(words)")
         }
         environment.trust.note(parsed.overwritten, readingPage: asked.key, of: scope, comparing: fetched.content.isCompared)
@@ -59,6 +60,7 @@ extension ListingRun {
             environment.observe(
                 .quarantined(scope: scope, run: id, page: page, count: parsed.counts.quarantined, first: "record \(first.record): \(first.reason)"))
         }
+        tellMismatches(of: parsed, page: page, recipe.settings.redactor, &tally)
         environment.observe(
             .pageSaved(
                 PageReport(

@@ -69,6 +69,10 @@ struct RunTally: Sendable {
     private(set) var refusedToken: String?
     /// The last page of what has changed said that there is nothing: the run goes on from where it began, unless a page before said where.
     private(set) var keepsToken = false
+    /// The attributes of which it was said that values are none, since they were of another type.
+    var nulled: Set<String> = []
+    /// What was said that records say and nothing is made of.
+    var unknown: Set<String> = []
     /// It was said that the server sends what it was not asked for.
     var isIgnoranceTold = false
     /// How far runs have come with it.

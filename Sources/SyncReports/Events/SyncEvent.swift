@@ -41,6 +41,11 @@ public enum SyncEvent: Sendable, Hashable {
     case cursorMissing(scope: ResourceScope, run: UUID, page: Int, field: String)
     /// A condition of the configuration (`ignore_if`) took a page for one without records. `message`: what the page said of it; may be empty.
     case pageIgnored(scope: ResourceScope, run: UUID, page: Int, status: Int, message: String)
+    /// Values of an attribute were taken for none, since they were of another type (`schema.type_mismatch`): so many of this page, the first one of the run
+    /// with such values. `attribute`: `Entity.attribute`. `first`: what the first of them was.
+    case valuesNulled(scope: ResourceScope, run: UUID, page: Int, attribute: String, count: Int, first: String)
+    /// Records say what nothing is made of (`schema.unknown_fields`): `Entity.member`, in the order of the page; ten of a run at most.
+    case fieldsUnknown(scope: ResourceScope, run: UUID, page: Int, names: [String])
     /// A listing ended without the token that the next run would go on from, which asks for everything then. `reason`: what is wrong with it.
     case tokenMissing(scope: ResourceScope, run: UUID, reason: String)
     /// The certificate that the client would show and its key do not belong together: the pair before is shown for as long as that is so. `reason`: which

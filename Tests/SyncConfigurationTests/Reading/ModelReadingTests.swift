@@ -71,6 +71,19 @@ import Testing
         #expect(found(text.replacing("KEY", with: "id")).isEmpty)
     }
 
+    @Test func aVersionIsAnAttributeWithAnOrder() throws {
+        func text(_ name: String) -> String {
+            "[entity.X]\nversion_field = \"\(name)\"\n[entity.X.attributes]\nid = { type = \"int64\" }\nchanged = { type = \"date\" }\n"
+                + "flag = { type = \"bool\" }\nhidden = { type = \"int64\", read = false }\n"
+        }
+        #expect(try configuration(text("changed")).model.entity(named: "X")?.versionField == "changed")
+        #expect(found(text("chagned")).contains("\"X\" has no attribute \"chagned\"; did you mean \"changed\"?"))
+        #expect(found(text("flag")).contains("\"flag\" is of the type bool, which does not say what is later"))
+        #expect(found(text("id")).contains("\"id\" is of the key"))
+        #expect(found(text("hidden")).contains("\"hidden\" has read = false, so that no record says it"))
+        #expect(try #require(read(text("changed")).resolved).toml().contains("version_field = \"changed\""))
+    }
+
     @Test func anInverseOneSideDeclaresIsImpliedAtTheOther() throws {
         let model = try configuration(Self.github).model
         #expect(model.entity(named: "Repository")?.relationship(named: "issues")?.inverse == .declared("repository"))

@@ -104,6 +104,30 @@ import Testing
         #expect(said.count == 3 && said.first?.messageID == .archiveFailed && said.first?.priority == .warning)
     }
 
+    @Test func thatValuesAreNullIsSaidOnceOfEachAttribute() {
+        func nulled(_ attribute: String, _ count: Int) -> SyncEvent {
+            .valuesNulled(
+                scope: Example.countries, run: Example.run, page: 2, attribute: attribute, count: count, first: "age: \"x\" is not an integer")
+        }
+        var formatter = JournalFormatter()
+        let first = formatter.entry(for: nulled("Country.age", 3))
+        #expect(
+            first?.message == "iso/countries: 3 values of Country.age are null, being of another type (page 2): age: \"x\" is not an integer"
+                && first?.priority == .warning)
+        #expect(formatter.entry(for: nulled("Country.age", 1)) == nil)
+        #expect(formatter.entry(for: nulled("Country.size", 1))?.message.contains("1 value of Country.size is null") == true)
+    }
+
+    @Test func whatNothingIsMadeOfIsSaidOnce() {
+        func unknown(_ names: String...) -> SyncEvent { .fieldsUnknown(scope: Example.countries, run: Example.run, page: 2, names: names) }
+        var formatter = JournalFormatter()
+        let first = formatter.entry(for: unknown("Country.flag", "Country.king"))
+        #expect(
+            first?.message.hasPrefix("iso/countries: nothing is made of Country.flag, Country.king (page 2); ") == true && first?.priority == .notice)
+        #expect(formatter.entry(for: unknown("Country.king")) == nil)
+        #expect(formatter.entry(for: unknown("Country.king", "Country.size"))?.message.contains("made of Country.size (page 2)") == true)
+    }
+
     @Test func aPageThatIsIgnoredIsSaidOnceAndThenOnlyInDetail() {
         func ignored(_ message: String) -> SyncEvent {
             .pageIgnored(scope: Example.countries, run: Example.run, page: 2, status: 400, message: message)

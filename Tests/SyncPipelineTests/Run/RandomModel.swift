@@ -51,6 +51,8 @@ struct RandomModel {
         var inverses: [(name: String, source: Int, inverse: String)] = []
         let pages: Int
         let hasTags: Bool
+        /// Whether its records say how new they are: then the service may list older ones.
+        let hasVersions: Bool
     }
 
     struct Record: Equatable {
@@ -58,6 +60,8 @@ struct RandomModel {
         var values: [String]
         /// The keys that each relationship leads to, in their order; of a to-one none or one.
         var links: [[Int]]
+        /// Those that are made later have greater ones.
+        let version: Int
     }
 
     private(set) var entities: [Entity]
@@ -65,13 +69,16 @@ struct RandomModel {
     private(set) var records: [[Int: Record]]
     /// What anybody has held at any time, by entity: who is found in others only, its own listing cannot bury.
     private(set) var held: [Set<Int>]
+    /// What those were before that are listed.
+    private var older: [[Int: Record]]
+    private var lastVersion = 0
 
     init(using random: inout SeededNumbers) {
         let count = 1 + random.next(upTo: 12)
         entities = (0..<count).map { _ in
             Entity(
                 attributes: (0..<1 + random.next(upTo: 4)).map { _ in Kind.allCases[random.next(upTo: 4)] }, pages: 1 + random.next(upTo: 3),
-                hasTags: random.chance(50))
+                hasTags: random.chance(50), hasVersions: random.chance(40))
         }
         for source in 0..<count {
             for number in 0..<random.next(upTo: 4) {
@@ -83,14 +90,16 @@ struct RandomModel {
         }
         records = Array(repeating: [:], count: count)
         held = Array(repeating: [], count: count)
+        older = records
         for entity in 0..<count {
             for key in 1...8 where key == 1 || random.chance(60) { records[entity][key] = record(of: entity, using: &random) }
         }
         repair()
     }
 
-    private func record(of entity: Int, using random: inout SeededNumbers) -> Record {
-        Record(
+    private mutating func record(of entity: Int, using random: inout SeededNumbers) -> Record {
+        lastVersion += 1
+        return Record(
             values: entities[entity].attributes.map { $0.value(using: &random) },
             links: entities[entity].relationships.map { relationship in
                 let count = relationship.link == .keys ? random.next(upTo: 4) : random.next(upTo: 2)
@@ -100,7 +109,7 @@ struct RandomModel {
                     if !keys.contains(key) { keys.append(key) }
                 }
                 return keys
-            })
+            }, version: lastVersion)
     }
 
     /// Only what is listed can be embedded.
@@ -121,8 +130,9 @@ struct RandomModel {
         for _ in 0...random.next(upTo: 6) {
             let entity = random.next(upTo: entities.count), key = 1 + random.next(upTo: 8)
             if records[entity][key] != nil, key != 1, random.chance(40) {
-                records[entity][key] = nil
+                (records[entity][key], older[entity][key]) = (nil, nil)
             } else {
+                older[entity][key] = records[entity][key]
                 records[entity][key] = record(of: entity, using: &random)
             }
         }
@@ -140,7 +150,9 @@ struct RandomModel {
             text += "deletion = { detect = \"snapshot\", confirm_runs = 1, max_fraction = 1.0 }\n"
         }
         for (number, entity) in entities.enumerated() {
-            text += "[entity.E\(number)]\nkey = [\"id\"]\n[entity.E\(number).attributes]\nid = { type = \"int64\", optional = false }\n"
+            text += "[entity.E\(number)]\nkey = [\"id\"]\n\(entity.hasVersions ? "version_field = \"rev\"\n" : "")"
+            text += "[entity.E\(number).attributes]\nid = { type = \"int64\", optional = false }\n"
+            if entity.hasVersions { text += "rev = { type = \"int64\" }\n" }
             for (index, kind) in entity.attributes.enumerated() { text += "val\(index) = { type = \"\(kind.type)\" }\n" }
             if entity.relationships.isEmpty, entity.inverses.isEmpty { continue }
             text += "[entity.E\(number).relationships]\n"
@@ -160,6 +172,7 @@ struct RandomModel {
 
     private func json(_ entity: Int, _ key: Int, _ record: Record) -> String {
         var fields = ["\"id\": \(key)"]
+        if entities[entity].hasVersions { fields.append("\"rev\": \(record.version)") }
         for (index, value) in record.values.enumerated() { fields.append("\"val\(index)\": \(value)") }
         for (relationship, keys) in zip(entities[entity].relationships, record.links) {
             switch relationship.link {
@@ -179,11 +192,16 @@ struct RandomModel {
         return (0..<count).map { page in keys.filter { $0 % count == page } }.filter { !$0.isEmpty }
     }
 
-    func serve(_ api: ScriptedAPI) {
+    /// - Parameter late: an entity and key: whether the record is listed as it was before, where its records say how new they are.
+    func serve(_ api: ScriptedAPI, late: (Int, Int) -> Bool = { _, _ in false }) {
         for (number, entity) in entities.enumerated() {
             let pages = pages(of: number)
             for (page, keys) in pages.enumerated() {
-                let body = "[\(keys.compactMap { key in records[number][key].map { json(number, key, $0) } }.joined(separator: ", "))]"
+                let listed = keys.compactMap { key -> String? in
+                    guard let record = records[number][key] else { return nil }
+                    return json(number, key, entity.hasVersions && late(number, key) ? older[number][key] ?? record : record)
+                }
+                let body = "[\(listed.joined(separator: ", "))]"
                 let link = "</e\(number)?page=\(page + 1)>; rel=next"
                 api.set(
                     Self.path(number, page), body, etag: entity.hasTags ? "\"\(BodyDigest(of: body))-\(page + 1 < pages.count)\"" : nil,

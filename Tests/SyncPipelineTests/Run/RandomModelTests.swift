@@ -29,7 +29,7 @@ import Testing
         var model = RandomModel(using: &random)
         let api = ScriptedAPI(), fixture = try await api.fixture(model.toml)
         for _ in 0..<2 + random.next(upTo: 5) {
-            model.serve(api)
+            serve(api, model, isLate: random.chance(30), using: &random)
             if random.chance(50) { disturb(api, model, using: &random) }
             if random.chance(70) {
                 try await fixture.sync()
@@ -38,20 +38,34 @@ import Testing
             }
             if random.chance(80) { model.change(using: &random) }
         }
-        model.serve(api)
-        let reports = try await fixture.sync()
-        if let report = reports.first(where: { $0.outcome != .succeeded || !$0.isComplete }) {
-            return "\(report.scope): \(report.outcome), \(report.error ?? "")"
-        }
         var difference: String?
-        for entity in model.entities.indices where difference == nil {
-            let rows = try await rows(of: entity, in: fixture, model), expected = model.rows(of: entity)
-            if rows != expected {
-                difference = "E\(entity) has\n\(rows.joined(separator: "\n"))\nand not\n\(expected.joined(separator: "\n"))\n\(model.toml)"
+        // What is listed late afterwards is known already, and newer.
+        for isLate in [false, true] where difference == nil {
+            serve(api, model, isLate: isLate, using: &random)
+            let reports = try await fixture.sync()
+            if let report = reports.first(where: { $0.outcome != .succeeded || !$0.isComplete }) {
+                return "\(report.scope): \(report.outcome), \(report.error ?? "")"
+            }
+            for entity in model.entities.indices where difference == nil {
+                let rows = try await rows(of: entity, in: fixture, model), expected = model.rows(of: entity), when = isLate ? " late" : ""
+                if rows != expected {
+                    difference =
+                        "E\(entity) has\(when)\n\(rows.joined(separator: "\n"))\nand not\n\(expected.joined(separator: "\n"))\n\(model.toml)"
+                }
             }
         }
         try await fixture.end()
         return difference
+    }
+
+    /// - Parameter isLate: some records that say how new they are are listed as they were before.
+    private static func serve(_ api: ScriptedAPI, _ model: RandomModel, isLate: Bool, using random: inout SeededNumbers) {
+        guard isLate else { return model.serve(api) }
+        var late: Set<[Int]> = []
+        for entity in model.entities.indices {
+            for key in model.records[entity].keys.sorted() where random.chance(50) { late.insert([entity, key]) }
+        }
+        model.serve(api) { late.contains([$0, $1]) }
     }
 
     /// One page of some listings is not what it should be.

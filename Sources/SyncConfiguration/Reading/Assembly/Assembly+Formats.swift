@@ -75,6 +75,16 @@ extension Assembly {
         }
     }
 
+    /// Where all values are texts, none would be a number.
+    ///
+    /// - Parameter origins: where the keys of `schema` stand that are in force.
+    func checkCoercion(_ resource: ResourceConfiguration, _ origins: [String: DocumentNode.Place], _ own: Layer) {
+        guard resource.schema.coercion == .none, resource.format.holdsTexts else { return }
+        complaints.add(
+            at: origins["coerce"], own.subject.key("schema"), key: "coerce", "all values of \(resource.scope) are texts, and no number would be one",
+            "write schema = { coerce = \"safe\" } at this resource")
+    }
+
     private func check(_ csv: CSVFormat, _ origins: [String: DocumentNode.Place], _ layers: [Layer]) {
         let tables = layers.dropFirst().map { $0.table("csv") }
         guard let own = layers.last, let layer = tables.last(where: { $0.node != nil }) ?? tables.last else { return }

@@ -41,7 +41,10 @@ extension Assembly {
         var entity = EntityConfiguration(name: name, key: [])
         if case .attributes(let names)? = table.key { entity.key = names }
         check.places[[name]] = layer.node?.place
+        entity.versionField = table.versionField
         check.places[[name, "key"]] = origins["key"]
+        // No property has an empty name.
+        check.places[[name, "", "version_field"]] = origins["version_field"]
         for (property, node) in properties("attributes", layer) {
             let inner = Layer(node: node, subject: layer.subject.element("attribute", property, keyed: "attributes"))
             check.places[[name, property]] = node.place
@@ -225,8 +228,11 @@ extension Assembly {
         }
         let key = entity.derivedKey.map { tomlQuoted($0.rawValue) } ?? "[" + entity.key.map(tomlQuoted).joined(separator: ", ") + "]"
         let former = model.renamed[entity.name].map { [setting("renamed_from", path: path, tomlQuoted($0), .derived)] } ?? []
+        let version = entity.versionField.map {
+            [setting("version_field", path: path, tomlQuoted($0), origin([entity.name, "", "version_field"]))]
+        }
         resolved.sections.append(
-            .init(header: "[\(path)]", settings: [setting("key", path: path, key, origin([entity.name, "key"]))] + former))
+            .init(header: "[\(path)]", settings: [setting("key", path: path, key, origin([entity.name, "key"]))] + (version ?? []) + former))
         let dropped = model.dropped.filter { $0.hasPrefix(entity.name + ".") }.map { String($0.dropFirst(entity.name.count + 1)) }.sorted()
         let attributes =
             entity.attributes.filter { entity.derivedKey == nil || $0.name != EntityConfiguration.keyAttribute }.map {

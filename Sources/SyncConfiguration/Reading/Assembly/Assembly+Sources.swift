@@ -175,6 +175,7 @@ extension Assembly {
         checkRetry(retry.value, retry.origins, own)
         checkDeletion(resource, entity, deletion.origins, layers)
         checkKeptBodies(resource, schema.origins, own)
+        checkCoercion(resource, schema.origins, own)
         checkTLS(resource.tls, layers.last { $0.table("tls").node != nil }?.table("tls") ?? own.table("tls"))
         checkSecrets(resource, auth.layer, own, table)
         checkSecretNames(resource, origins, own)

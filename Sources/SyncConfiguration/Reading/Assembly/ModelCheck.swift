@@ -16,6 +16,7 @@ struct ModelCheck {
         checkFormerNames(model)
         for index in model.entities.indices {
             fillKey(&model.entities[index])
+            checkVersion(model.entities[index])
             checkPropertyNames(model.entities[index])
             checkClaims(model.entities[index])
         }
@@ -105,6 +106,29 @@ struct ModelCheck {
         let document = DocumentNode(value: .table([:]), place: .init(file: complaints.mainFile, rank: 0))
         Assembly(document: document, environment: [:], files: ConfigurationTexts([:]), complaints: complaints)
             .checkKey(entity.key, of: entity, index, at: places[[entity.name, "key"]] ?? places[[entity.name]], subject)
+    }
+
+    /// How new a record is has to be said by it, and to have an order.
+    private func checkVersion(_ entity: EntityConfiguration) {
+        guard let name = entity.versionField else { return }
+        let place = places[[entity.name, "", "version_field"]] ?? places[[entity.name]], subject = subject(entity.name).key("version_field")
+        guard let attribute = entity.attribute(named: name) else {
+            let known = entity.attributes.filter(\.type.mayBeVersion).map(\.name)
+            complaints.add(
+                at: place, subject, "\"\(entity.name)\" has no attribute \"\(name)\"",
+                known.isEmpty ? "declare it, as a date, a number or a text" : suggestion(for: name, among: known, kind: "its attributes"))
+            return
+        }
+        if !attribute.type.mayBeVersion {
+            complaints.add(
+                at: place, subject, "\"\(name)\" is of the type \(attribute.type), which does not say what is later",
+                "name an attribute of the type date, int16, int32, int64, decimal or string")
+        } else if entity.key.contains(name) {
+            complaints.add(
+                at: place, subject, "\"\(name)\" is of the key: two records that differ in it are two rows", "name another attribute, or remove it")
+        } else if !attribute.isRead {
+            complaints.add(at: place, subject, "\"\(name)\" has read = false, so that no record says it", "remove one of them")
+        }
     }
 
     private func checkPropertyNames(_ entity: EntityConfiguration) {

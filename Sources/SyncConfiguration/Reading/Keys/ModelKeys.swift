@@ -23,16 +23,19 @@ extension ModelConfiguration: ConfigurationTable {
 /// `[entity.X]` as it stands in the files.
 struct EntityTable: ConfigurationTable {
     var key: EntityKey?
+    var versionField: String?
     var renamedFrom: String?
     var isDropped = false
 
     static var keys: [Key<Self>] {
         [
-            Key("key", Codec<EntityKey>.entityKey.optional(), \.key), Key("renamed_from", .formerName("an entity"), \.renamedFrom),
+            Key("key", Codec<EntityKey>.entityKey.optional(), \.key),
+            Key("version_field", Codec<String>.text("the name of an attribute", maxLength: 128).optional(), \.versionField),
+            Key("renamed_from", .formerName("an entity"), \.renamedFrom),
             Key("drop", .bool, \.isDropped),
         ]
             + Key.structural("attributes", "relationships")
-            + Key.later("abstract", "parent", "discriminator", "version_field")
+            + Key.later("abstract", "parent", "discriminator")
     }
 }
 

@@ -107,11 +107,10 @@ extension ParsePolicy: ConfigurationTable {
 extension SchemaConfiguration: ConfigurationTable {
     static var keys: [Key<Self>] {
         [
-            // What happens when a record does not match its entity: the program knows no other ways.
-            .inForce("unknown_fields", "ignore"),
-            .inForce("missing_field", "null"),
-            .inForce("type_mismatch", "quarantine"),
-            .inForce("coerce", "safe"),
+            Key("unknown_fields", .choice(UnknownFields.self, later: ["raw"]), \.unknownFields),
+            Key("missing_field", .choice(MissingField.self), \.missingField),
+            Key("type_mismatch", .choice(TypeMismatch.self), \.typeMismatch),
+            Key("coerce", .choice(Coercion.self), \.coercion),
             Key("raw", .choice(KeptBodies.self), \.raw),
             Key("raw_max", .byteCount(.mebibytes(1) ... .gibibytes(1024)), \.rawMax),
         ] + Key.later("drift_report")

@@ -17,8 +17,8 @@ import Testing
     init() throws {
         told = Told()
         try FileManager.default.createDirectory(at: package.appendingPathComponent("StoreContent"), withIntermediateDirectories: true)
-        FileManager.default.createFile(
-            atPath: package.path + "/StoreContent/persistentStore", contents: Data(), attributes: [.posixPermissions: 0o640])
+        let store = package.path + "/StoreContent/persistentStore"
+        #expect(FileManager.default.createFile(atPath: store, contents: Data(), attributes: [.posixPermissions: 0o640]))
     }
 
     deinit { try? FileManager.default.removeItem(at: package) }

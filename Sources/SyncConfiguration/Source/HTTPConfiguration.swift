@@ -119,6 +119,9 @@ public struct RetryConfiguration: Sendable, Hashable {
     public var retryAfterPark = TimeSpan.minutes(5)
     /// No server is left alone for longer than this, whatever it asks for.
     public var maxPark = TimeSpan.hours(24)
+    /// `retry.refresh_auth_on`: answers after which a token that was fetched or made is replaced, once for a page, and the request made again. Empty:
+    /// none. `nil` (`"auto"`): 401, and of a session 403, too, since some services know no difference.
+    public var refreshAuthOn: [Int]?
 
     /// The built-in values.
     public init() {}

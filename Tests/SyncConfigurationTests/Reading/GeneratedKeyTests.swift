@@ -162,7 +162,7 @@ import Testing
         "[defaults.http]\naccept_encoding = [\"gzip\"]", "[defaults.http]\nhttp_version = \"2\"", "[defaults.http]\nproxy = \"\"",
         "[defaults.http]\ncookies = \"off\"", "[defaults.tls]\nmin_version = \"1.3\"",
         "[defaults.tls]\nserver_name = \"\"", "[defaults.tls]\npin_sha256 = []",
-        "[defaults.retry]\nrefresh_auth_on = [401]", "[defaults.rate]\nrequests = 60", "[defaults.breaker]\nfailures = 5",
+        "[defaults.rate]\nrequests = 60", "[defaults.breaker]\nfailures = 5",
         "[defaults.parse]\nkey_compare = \"bytes\"", "[defaults.schema]\ndrift_report = true", "[defaults.schema]\nraw = \"all\"",
         "[defaults.schema]\nraw_max = \"1MiB\"",
         "[defaults.deletion]\non_source_removed = \"keep\"",

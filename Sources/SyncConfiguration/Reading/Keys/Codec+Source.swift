@@ -87,6 +87,26 @@ extension Codec where Value == [Int] {
     }
 }
 
+extension Codec where Value == [Int]? {
+    /// Statuses that mean that a token has ended, or `"auto"` for those that do so by themselves.
+    static var refreshedStatuses: Codec {
+        let plain = Codec<[Int]>.statuses(400...499, isEmptyAllowed: true), expected = plain.expected + ", or \"auto\""
+        return Codec(expected: expected, wrong: plain.wrong + ["[429]", "[500]", "\"always\""]) { node in
+            if node.string == "auto" { return .value(.some(nil)) }
+            if node.array == nil { return mismatch(node, expected, "write [401], or \"auto\"") }
+            switch plain.read(node) {
+            case .value(let statuses) where statuses.contains(429):
+                return .wrong("429 says that there were too many requests, and a new token would be one more", "remove it")
+            case .value(let statuses): return .value(statuses)
+            case .wrong(let message, let suggestion): return .wrong(message, suggestion)
+            case .later(let what): return .later(what)
+            }
+        } toml: {
+            $0.flatMap(plain.toml) ?? tomlQuoted("auto")
+        }
+    }
+}
+
 extension Codec where Value == HTTPConfiguration.PrivateNetworks {
     static var privateNetworks: Codec {
         let expected = "\"auto\", true or false"

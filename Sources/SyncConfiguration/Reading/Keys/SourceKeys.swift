@@ -77,7 +77,8 @@ extension RetryConfiguration: ConfigurationTable {
             Key("retry_after", .choice(RetryAfter.self), always: .obey),
             Key("retry_after_park", .timeSpan(.zero ... .days(366)), \.retryAfterPark),
             Key("max_park", .timeSpan(.minutes(1) ... .days(366)), \.maxPark),
-        ] + Key.later("refresh_auth_on")
+            Key("refresh_auth_on", .refreshedStatuses, \.refreshAuthOn),
+        ]
     }
 }
 

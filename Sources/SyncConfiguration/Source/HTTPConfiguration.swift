@@ -133,6 +133,8 @@ public struct TLSConfiguration: Sendable, Hashable {
     public enum Version: String, Sendable, Hashable, CaseIterable {
         /// TLS 1.2 or newer.
         case tls12 = "1.2"
+        /// TLS 1.3 or newer.
+        case tls13 = "1.3"
     }
 
     /// Which authorities may vouch for a server.
@@ -145,10 +147,14 @@ public struct TLSConfiguration: Sendable, Hashable {
         case credential(String)
     }
 
-    /// In force; not to be set in this version.
-    public private(set) var minVersion = Version.tls12
+    /// `tls.min_version`, default 1.2.
+    public var minVersion = Version.tls12
     /// `tls.ca`: `"system"` (the default), the path of a PEM file, or `{ credential = "ID" }`.
     public var ca = CertificateAuthority.system
+    /// `tls.server_name`: the name that the server is asked for in the handshake, and that its certificate must be for. Empty: that of the URL.
+    public var serverName = ""
+    /// `tls.pin_sha256`: SHA-256 of the SubjectPublicKeyInfo of the keys that the server may have, in base64, whoever vouches for them. Empty: any key.
+    public var pinSHA256: [String] = []
     /// Whether the server's certificate is checked.
     public var verify = true
     /// Why ``verify`` is off: every reading of the configuration warns of it in these words. Never empty when it is.
@@ -160,6 +166,9 @@ public struct TLSConfiguration: Sendable, Hashable {
 
     /// The built-in values.
     public init() {}
+
+    /// Whether it says something that is true of one server only.
+    public var isOfOneServer: Bool { clientCertificate != nil || !serverName.isEmpty || !pinSHA256.isEmpty }
 
     /// Where certificate and key are, in PEM form.
     public var identity: [SecretReference] { [clientCertificate, clientKey].compactMap(\.self) }

@@ -1,3 +1,4 @@
+import Foundation
 import JSONPaths
 
 extension Codec where Value == Percentage {
@@ -150,6 +151,44 @@ extension Codec where Value == TLSConfiguration.CertificateAuthority {
             case .credential(let id): "\(SecretReference.credential(id))"
             }
         }
+    }
+}
+
+extension Codec where Value == String {
+    /// The name that a server has in its certificate.
+    static var serverName: Codec {
+        text(
+            "a host name such as \"api.example.com\", or \"\"", isEmptyAllowed: true, maxLength: 253,
+            wrong: [
+                "\"10.0.0.5\"", "\"::1\"", "\"*.example.com\"", "\"a_b.example\"", "\"a.example:443\"", "\"https://a.example\"", "\"a.example.\"",
+            ]
+        ) { name in
+            let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+            let isName = labels.allSatisfy { label in
+                (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
+                    && label.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || $0 == 0x2D }
+            }
+            // What ends in a number is an address.
+            if isName, labels.last?.first?.isNumber == false { return nil }
+            return ("\"\(name)\" is not a host name", "write the name that the server's certificate is for, without scheme, port and \"*\"")
+        }
+    }
+}
+
+extension Codec where Value == [String] {
+    /// Public keys, by their SHA-256.
+    static var pins: Codec {
+        let expected = "a list of SHA-256 of public keys in base64, 44 characters each"
+        let one = Codec<String>.text(expected, maxLength: 128) { text in
+            if Data(base64Encoded: text)?.count == 32 { return nil }
+            return (
+                "\"\(text)\" is not a SHA-256 in base64",
+                "make it with openssl x509 -in cert.pem -noout -pubkey | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64"
+            )
+        }
+        var list = Codec.list(of: one, expected: expected, isEmptyAllowed: true)
+        list.wrong += ["[\"AAAA\"]", "[\"sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\"]", "[\"\(String(repeating: "0", count: 64))\"]"]
+        return list
     }
 }
 

@@ -47,13 +47,15 @@ extension HTTPConfiguration: ConfigurationTable {
 extension TLSConfiguration: ConfigurationTable {
     static var keys: [Key<Self>] {
         [
-            .inForce("min_version") { tomlQuoted($0.minVersion.rawValue) },
+            Key("min_version", .choice(Version.self), \.minVersion),
             Key("ca", .certificateAuthority, \.ca),
             Key("verify", .bool, \.verify),
             Key("insecure_reason", .text("why certificates are not checked", isEmptyAllowed: true, maxLength: 256), \.insecureReason),
             Key("client_cert", .pemOrNone, \.clientCertificate),
             Key("client_key", .pemOrNone, \.clientKey),
-        ] + Key.later("server_name", "pin_sha256")
+            Key("server_name", .serverName, \.serverName),
+            Key("pin_sha256", .pins, \.pinSHA256),
+        ]
     }
 }
 

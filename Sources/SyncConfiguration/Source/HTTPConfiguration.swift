@@ -28,12 +28,25 @@ public struct HTTPConfiguration: Sendable, Hashable {
         case off
     }
 
+    /// What becomes of the cookies that a server sets.
+    public enum Cookies: String, Sendable, Hashable, CaseIterable {
+        /// They are ignored.
+        case off
+        /// They are sent back to their origin until the run ends, and never stored.
+        case run
+    }
+
+    /// How a body may be compressed on its way.
+    public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
+        case gzip
+    }
+
     /// `nil` (`"auto"`): made of the daemon's name, its version and the contact.
     public var userAgent: String?
     /// Sent with every request; in the order of their names.
     public var headers: [HeaderField] = []
-    /// In force; not to be set in this version.
-    public private(set) var acceptEncoding = ["gzip"]
+    /// `http.accept_encoding`: what is asked for besides a body as it is, which is always accepted. Default gzip.
+    public var acceptEncoding = [ContentCoding.gzip]
     /// `http.connect_timeout`: longest wait for a connection. Default 10 s.
     public var connectTimeout = TimeSpan.seconds(10)
     /// `http.first_byte_timeout`: longest wait for the complete head of the answer, beyond the time to connect. Default 30 s.
@@ -62,6 +75,8 @@ public struct HTTPConfiguration: Sendable, Hashable {
     public var allowPrivateNetworks = PrivateNetworks.auto
     /// `http.conditional`, default `auto`.
     public var conditional = Conditional.auto
+    /// `http.cookies`, default `run`.
+    public var cookies = Cookies.run
 
     /// The built-in values.
     public init() {}

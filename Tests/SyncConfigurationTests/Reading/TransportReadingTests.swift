@@ -24,6 +24,13 @@ import Testing
         #expect(shown.contains("refresh_auth_on = \"auto\"") && shown.contains("server_name = \"\""))
     }
 
+    @Test func cookiesAndCompressionMayBeDoneWithout() throws {
+        let http = try resource("http = { cookies = \"off\", accept_encoding = [] }").http
+        #expect(http.cookies == .off && http.acceptEncoding == [])
+        let built = try resource("").http
+        #expect(built.cookies == .run && built.acceptEncoding == [.gzip])
+    }
+
     @Test func keysOfAServerWithoutEncryptionAreAnError() throws {
         let text = itemSource.replacing("https://", with: "http://") + "tls.pin_sha256 = [\"\(Self.pin)\"]"
         #expect(errors(text).contains { $0.contains("without encryption") && $0.contains("tls.pin_sha256 = []") }, "\(errors(text))")

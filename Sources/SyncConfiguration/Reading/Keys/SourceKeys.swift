@@ -22,7 +22,7 @@ extension HTTPConfiguration: ConfigurationTable {
         return [
             Key("user_agent", .automatic, \.userAgent),
             Key("headers", .headers, \.headers) { $1.headers = $1.headers.overlaid(with: $0) },
-            .inForce("accept_encoding") { "[" + $0.acceptEncoding.map(tomlQuoted).joined(separator: ", ") + "]" },
+            Key("accept_encoding", .choices(ContentCoding.self, isEmptyAllowed: true), \.acceptEncoding),
             .inForce("http_version", "1.1"),
             Key("connect_timeout", timeout, \.connectTimeout),
             Key("first_byte_timeout", timeout, \.firstByteTimeout),
@@ -39,7 +39,7 @@ extension HTTPConfiguration: ConfigurationTable {
             Key("allow_private_networks", .privateNetworks, \.allowPrivateNetworks),
             .inForce("proxy", ""),
             Key("conditional", .choice(Conditional.self), \.conditional),
-            .inForce("cookies", "run"),
+            Key("cookies", .choice(Cookies.self), \.cookies),
         ]
     }
 }

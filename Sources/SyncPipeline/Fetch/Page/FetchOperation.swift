@@ -123,7 +123,7 @@ public struct FetchEnvironment: Sendable {
     public let random: RandomSource
     /// The limit on requests at the same time, shared by all fetches of a daemon; nil for none.
     public let slots: RequestSlots?
-    /// The cookies of the run; nil for none.
+    /// The cookies of the run; nil for none. There are none, either, where the configuration says so.
     public let cookies: RunCookies?
     /// Where records wait until their page has arrived.
     var spool = SpoolPlace()

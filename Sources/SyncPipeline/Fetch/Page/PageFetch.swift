@@ -99,8 +99,9 @@ public struct PageFetch: Sendable {
     /// - Parameter mayRenew: whether a token that is refused may be replaced by another one: once for a page.
     private func verdict(attempt: Int, start: SyncInstant, mayRenew: Bool) async -> Verdict {
         let exchange = Exchange(
-            transport: environment.transport, settings: environment.settings, clock: environment.clock, cookies: environment.cookies,
-            spool: environment.spool, knownRecords: knownRecords, arrival: arrival)
+            transport: environment.transport, settings: environment.settings, clock: environment.clock,
+            cookies: environment.settings.http.cookies == .run ? environment.cookies : nil, spool: environment.spool, knownRecords: knownRecords,
+            arrival: arrival)
         do {
             // Before the slot is taken: a fetch that waits for a token delays nobody else.
             let credential: Credential

@@ -39,6 +39,7 @@ extension ListingRun {
         } willWait: { [environment] until in
             await environment.willWait(scope, until)
         }
+        fetchEnvironment.listener = environment.tracer.map { ExchangeListener(tracer: $0, scope: scope) }
         fetchEnvironment.spool = SpoolPlace(folder: environment.document.fileURL, leavesFree: environment.store.minFreeDisk.bytes)
         if let size = environment.parseProbe?.listSize { fetchEnvironment.spool.listSize = size }
         var fetch = PageFetch(

@@ -31,6 +31,12 @@ import Testing
         #expect(built.cookies == .run && built.acceptEncoding == [.gzip])
     }
 
+    @Test func exchangesAreWrittenWhereThatIsSaid() throws {
+        let log = try configuration("[log]\ntrace_http = \"headers\"\ntrace_http_max = \"1MiB\"").log
+        #expect(log.traceHTTP == .headers && log.traceHTTPMax == .mebibytes(1))
+        #expect(try configuration("").log.traceHTTP == .off)
+    }
+
     @Test func keysOfAServerWithoutEncryptionAreAnError() throws {
         let text = itemSource.replacing("https://", with: "http://") + "tls.pin_sha256 = [\"\(Self.pin)\"]"
         #expect(errors(text).contains { $0.contains("without encryption") && $0.contains("tls.pin_sha256 = []") }, "\(errors(text))")

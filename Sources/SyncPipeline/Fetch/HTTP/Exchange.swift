@@ -39,6 +39,8 @@ struct Exchange: Sendable {
     let knownRecords: @Sendable () async -> Manifest?
     /// Hears of the page's records while they arrive.
     var arrival: (any PageArrival)?
+    /// Takes down what goes over the wire; nil: nobody looks.
+    var traced: OpenExchange?
 
     /// Makes the exchange.
     /// - Throws: `FetchError`.
@@ -46,11 +48,16 @@ struct Exchange: Sendable {
         let watch = ExchangeWatch(limits: settings.http, start: clock.instant)
         let known = KnownResponse()
         do {
-            return try await watch.limit(clock) {
+            let response = try await watch.limit(clock) {
                 try await follow(page, credential: credential, validators: validators, watch: watch, known: known)
             }
+            traced?.ended(received: response.received)
+            return response
         } catch let error as FetchError {
-            if case .timeout = error.kind, let response = known.response { return response }
+            if case .timeout = error.kind, let response = known.response {
+                _ = complete(error, page: page)
+                return response
+            }
             throw complete(error, page: page)
         } catch is CancellationError {
             throw complete(FetchError(.cancelled), page: page)
@@ -66,6 +73,7 @@ struct Exchange: Sendable {
         if error.url.isEmpty { error.url = settings.redactor.redact(page.address) }
         error = error.redacted(by: settings.redactor)
         error.excerpt = String(error.excerpt.prefix(Self.excerptLength))
+        traced?.ended(error: error)
         return error
     }
 
@@ -83,6 +91,10 @@ struct Exchange: Sendable {
             }
             var request = settings.request(page, at: address, credential: credential, validators: validators, cookies: cookies)
             credential.sign(&request, at: clock.wallTime)
+            if let traced {
+                let none = Credential(origin: address.origin, place: .none)
+                traced.sent(request, plain: settings.request(page, at: address, credential: none, validators: validators, cookies: nil))
+            }
             watch.sent(at: clock.instant)
             let head: HTTPResponse
             do {
@@ -92,6 +104,7 @@ struct Exchange: Sendable {
                 throw error
             }
             watch.receivedHead(at: clock.instant)
+            traced?.answered(head)
             do {
                 try checkHeaderSize(head.headers)
                 cookies?.store(head.headers, from: address, now: clock.wallTime)
@@ -100,6 +113,7 @@ struct Exchange: Sendable {
                 }
                 _ = await readExcerpt(head, watch: watch)
                 watch.ended()
+                traced?.ended()
                 let target = settings.authentication.stripping(
                     try redirects.follow(
                         locations: head.headers["Location"], from: address, status: head.status, method: page.method,

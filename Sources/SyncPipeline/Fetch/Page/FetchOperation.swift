@@ -127,6 +127,8 @@ public struct FetchEnvironment: Sendable {
     public let cookies: RunCookies?
     /// Where records wait until their page has arrived.
     var spool = SpoolPlace()
+    /// Who hears of each exchange; nil: nobody.
+    var listener: ExchangeListener?
     /// Called with what happens. Called on no particular thread.
     public let observe: @Sendable (FetchEvent) -> Void
     /// Until when the server wants to be left alone, whichever fetch it told; nil if it may be polled. Called before every attempt, once the attempt

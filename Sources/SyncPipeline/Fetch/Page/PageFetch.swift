@@ -98,10 +98,12 @@ public struct PageFetch: Sendable {
 
     /// - Parameter mayRenew: whether a token that is refused may be replaced by another one: once for a page.
     private func verdict(attempt: Int, start: SyncInstant, mayRenew: Bool) async -> Verdict {
+        let traced = OpenExchange(
+            environment.listener, attempt: attempt, redactor: environment.settings.redactor, clock: environment.clock)
         let exchange = Exchange(
             transport: environment.transport, settings: environment.settings, clock: environment.clock,
             cookies: environment.settings.http.cookies == .run ? environment.cookies : nil, spool: environment.spool, knownRecords: knownRecords,
-            arrival: arrival)
+            arrival: arrival, traced: traced)
         do {
             // Before the slot is taken: a fetch that waits for a token delays nobody else.
             let credential: Credential

@@ -163,14 +163,17 @@ extension Codec where Value == String {
                 "\"10.0.0.5\"", "\"::1\"", "\"*.example.com\"", "\"a_b.example\"", "\"a.example:443\"", "\"https://a.example\"", "\"a.example.\"",
             ]
         ) { name in
-            let labels = name.split(separator: ".", omittingEmptySubsequences: false)
-            let isName = labels.allSatisfy { label in
-                (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
-                    && label.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || $0 == 0x2D }
-            }
+            let labels = name.split(separator: ".", omittingEmptySubsequences: false), isName = labels.allSatisfy(isLabel)
             // What ends in a number is an address.
             if isName, labels.last?.first?.isNumber == false { return nil }
             return ("\"\(name)\" is not a host name", "write the name that the server's certificate is for, without scheme, port and \"*\"")
+        }
+    }
+
+    private static func isLabel(_ label: Substring) -> Bool {
+        guard (1...63).contains(label.utf8.count), label.first != "-", label.last != "-" else { return false }
+        return label.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "-")
         }
     }
 }

@@ -68,6 +68,7 @@ struct Exchange: Sendable {
         }
     }
 
+    /// The error with all that a message needs, and without secrets. Whoever looks is told of it.
     private func complete(_ error: FetchError, page: PageRequest) -> FetchError {
         var error = error
         if error.url.isEmpty { error.url = settings.redactor.redact(page.address) }

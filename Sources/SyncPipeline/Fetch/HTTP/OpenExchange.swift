@@ -65,7 +65,7 @@ final class OpenExchange: Sendable {
         open.withLock { open in
             open?.exchange.status = head.status
             guard let hidden = open?.hidden else { return }
-            open?.exchange.responseFields = fields.map { .init(name: $0.name, value: Self.clear($0.value, of: hidden)) }
+            open?.exchange.responseFields = fields.map { TracedExchange.Field(name: $0.name, value: Self.clear($0.value, of: hidden)) }
         }
     }
 

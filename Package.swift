@@ -216,6 +216,7 @@ let package = Package(
                 daemon("NIOCore", "swift-nio"),
                 daemon("NIOHTTP1", "swift-nio"),
                 daemon("NIOPosix", "swift-nio"),
+                daemon("NIOSSL", "swift-nio-ssl"),
             ],
             swiftSettings: strict),
         .testTarget(name: "DocumentPackagesTests", dependencies: ["DocumentPackages", "OpenCoreData"], swiftSettings: strict),

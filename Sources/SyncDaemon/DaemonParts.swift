@@ -28,6 +28,8 @@ public struct EngineWiring: Sendable {
     public var onStep: @Sendable (OpeningStep) -> Bool
     /// The closed document of this process whose lock the new one takes over; nil at the start.
     public var predecessor: (any OpenDocument)?
+    /// Hears of each request for a page and its answer; nil: nobody does.
+    public var tracer: (any ExchangeTracing)?
     /// False: a store of another model is refused, whatever the configuration says.
     public var mayMigrate = true
 
@@ -72,7 +74,8 @@ struct ManagedParts: DaemonParts {
         do {
             let pipeline = try SyncPipeline(
                 document: opened.document, configuration: configuration, transports: TransportPool(secrets: secrets),
-                clock: SystemClock(), secrets: secrets, tokens: tokens, version: CisternVersion.current, observer: wiring.observer)
+                clock: SystemClock(), secrets: secrets, tokens: tokens, version: CisternVersion.current, tracer: wiring.tracer,
+                observer: wiring.observer)
             return DaemonEngine(document: opened, pipeline: pipeline, migration: opened.migration)
         } catch {
             throw StartFailure(

@@ -102,6 +102,7 @@ extension SyncDaemon {
             if log.target != configuration.log.target || log.format != configuration.log.format || name != configuration.daemon.name {
                 journal.replace(with: Self.makeJournal(configuration, environment: options.environment))
             }
+            exchanges.configure(configuration.log)
             let generation = lifeCycle.accept(configuration, reading)
             return .success(
                 ControlResponse(

@@ -39,6 +39,7 @@ extension SyncDaemon {
 
     func useJournal(of configuration: CisternConfiguration) {
         reporter.setThreshold(Self.threshold(configuration.log.level))
+        defer { exchanges.configure(configuration.log) }
         let log = configuration.log
         guard log.target != .auto || log.format != .text || configuration.daemon.name != Self.identifier else { return }
         journal.replace(with: Self.makeJournal(configuration, environment: options.environment))
@@ -130,6 +131,7 @@ extension SyncDaemon {
         onStep: @escaping @Sendable () -> Void = {}
     ) async throws -> DaemonEngine {
         let notify = options.notify, parts = parts, hub = hub, recorder = lifeCycle.recorder, pause = options.openingPause
+        let exchanges = exchanges
         let words = OpeningWords()
         notify.status(words.text)
         recorder.opening(words.text)
@@ -158,6 +160,7 @@ extension SyncDaemon {
         let engine = try await blocking {
             var wiring = wiring
             wiring.predecessor = predecessor
+            wiring.tracer = exchanges
             wiring.mayMigrate = !isWayBack
             return try parts.assemble(configuration, wiring)
         }

@@ -65,6 +65,7 @@ public final class SyncDaemon: Sendable {
     let hub = EventHub()
     let journal: JournalBox
     let reporter: JournalReporter
+    let exchanges: ExchangeLog
     let reader: ConfigurationReader
     private struct Inbox {
         var lifeCycle: DaemonLifeCycle?
@@ -79,7 +80,11 @@ public final class SyncDaemon: Sendable {
         self.parts = parts
         let journal = JournalBox(options.journal)
         self.journal = journal
-        reporter = JournalReporter { journal.current.send($0) }
+        let reporter = JournalReporter { journal.current.send($0) }
+        self.reporter = reporter
+        exchanges = ExchangeLog(folder: "\(ServiceDirectories.current(environment: options.environment).state)/trace") {
+            reporter.send(JournalEntry($0, priority: .notice))
+        }
         reader = ConfigurationReader(path: options.configuration, environment: options.environment, files: options.files)
     }
 

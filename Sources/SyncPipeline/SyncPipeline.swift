@@ -48,6 +48,7 @@ public final class SyncPipeline: Sendable {
     private let random: RandomSource
     private let secrets: SecretResolver
     private let version: String
+    private let tracer: (any ExchangeTracing)?
     private let transports: TransportPool
     private let tokens: TokenService
     private let fetchQueue = OperationQueue()
@@ -64,12 +65,13 @@ public final class SyncPipeline: Sendable {
     /// - Parameters:
     ///   - document: open already, with the model that `model(for:)` made of this configuration.
     ///   - tokens: those that are fetched; it may be the one that a pipeline before this has used.
+    ///   - tracer: hears of each request for a page and its answer; it may be the one of a pipeline before this.
     ///   - observer: called from any thread; it returns quickly.
     /// Throws `SyncError` for a configuration that this pipeline can't run.
     public init(
         document: UIManagedDocument, configuration: CisternConfiguration, transports: TransportPool, clock: any SyncClock,
         secrets: SecretResolver, tokens: TokenPool = TokenPool(), version: String, random: RandomSource = .system,
-        observer: @escaping @Sendable (SyncEvent) -> Void
+        tracer: (any ExchangeTracing)? = nil, observer: @escaping @Sendable (SyncEvent) -> Void
     ) throws {
         try Self.check(configuration)
         self.document = document
@@ -79,6 +81,7 @@ public final class SyncPipeline: Sendable {
         self.secrets = secrets
         self.tokens = TokenService(pool: tokens, transports: transports, clock: clock, random: random, observe: observer)
         self.version = version
+        self.tracer = tracer
         self.observe = observer
         slots = RequestSlots(max(1, configuration.daemon.maxParallelRequests), clock: clock)
         archive = BodyArchive(package: document.fileURL, observe: observer)
@@ -355,7 +358,7 @@ public final class SyncPipeline: Sendable {
             document: document, workers: workers, daemon: state.configuration.daemon, store: state.configuration.store,
             documentLimits: state.configuration.document, mapping: state.mapping, transports: transports, slots: slots, clock: clock,
             random: random, secrets: secrets, tokens: tokens, version: version, fetchQueue: fetchQueue, parseQueue: parseQueue,
-            trust: trust, archive: archive, parseProbe: parseProbe.withLock { $0 }, observe: observe
+            trust: trust, archive: archive, parseProbe: parseProbe.withLock { $0 }, tracer: tracer, observe: observe
         ) { [weak self] scope in
             self.flatMap { pipeline in pipeline.state.withLock { $0.machine.pacingEnd(of: scope.whole, at: pipeline.clock.moment) } }
         } asks: { [weak self] scope in

@@ -37,7 +37,7 @@ final class PipelineFixture: Sendable {
     ///   - savesAtOnce: the document saves with every change, and not after a time.
     init(
         _ toml: String, folder: URL? = nil, now: Date? = nil, isArmed: Bool = false, savesAtOnce: Bool = false, secrets: SecretResolver = .none,
-        answer: @escaping @Sendable (HTTPRequest, Int) async throws -> StubTransport.Answer
+        tracer: (any ExchangeTracing)? = nil, answer: @escaping @Sendable (HTTPRequest, Int) async throws -> StubTransport.Answer
     ) async throws {
         clock = now.map { ManualClock(wallTime: $0) } ?? ManualClock()
         let folder = folder ?? FileManager.default.temporaryDirectory.appendingPathComponent("cistern-\(UUID().uuidString)")
@@ -54,7 +54,7 @@ final class PipelineFixture: Sendable {
         let box = EventBox()
         pipeline = try SyncPipeline(
             document: document, configuration: configuration, transports: TransportPool { _ in transport }, clock: clock, secrets: secrets,
-            version: "test", random: RandomSource { 0.5 }
+            version: "test", random: RandomSource { 0.5 }, tracer: tracer
         ) { event in box.add(event) }
         box.target = { [weak self] event in self?.record(event) }
         try await pipeline.start(armed: isArmed)

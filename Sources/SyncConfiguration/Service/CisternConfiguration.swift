@@ -174,12 +174,24 @@ public struct LogConfiguration: Sendable, Hashable {
         case json
     }
 
+    /// What is written of each request and its answer.
+    public enum HTTPTrace: String, Sendable, Hashable, CaseIterable {
+        /// Nothing.
+        case off
+        /// Address, status, sizes, times, and headers as far as they are harmless.
+        case headers
+    }
+
     /// `log.target`, default `auto`.
     public var target = Target.auto
     /// `log.level`: less severe messages are dropped; `trace` counts as `debug`. Default `info`.
     public var level = Level.info
     /// `log.format`, default `text`; without effect on the journal, which gets fields.
     public var format = Format.text
+    /// `log.trace_http`, default `off`: what is written of exchanges with servers, into files below the state directory.
+    public var traceHTTP = HTTPTrace.off
+    /// `log.trace_http_max`: the most that these files take, 64 KiB to 16 GiB. Default 16 MiB; the oldest lines go.
+    public var traceHTTPMax = ByteCount.mebibytes(16)
 
     /// The built-in values.
     public init() {}

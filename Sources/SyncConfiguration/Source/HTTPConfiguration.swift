@@ -28,12 +28,25 @@ public struct HTTPConfiguration: Sendable, Hashable {
         case off
     }
 
+    /// What becomes of the cookies that a server sets.
+    public enum Cookies: String, Sendable, Hashable, CaseIterable {
+        /// They are ignored.
+        case off
+        /// They are sent back to their origin until the run ends, and never stored.
+        case run
+    }
+
+    /// How a body may be compressed on its way.
+    public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
+        case gzip
+    }
+
     /// `nil` (`"auto"`): made of the daemon's name, its version and the contact.
     public var userAgent: String?
     /// Sent with every request; in the order of their names.
     public var headers: [HeaderField] = []
-    /// In force; not to be set in this version.
-    public private(set) var acceptEncoding = ["gzip"]
+    /// `http.accept_encoding`: what is asked for besides a body as it is, which is always accepted. Default gzip.
+    public var acceptEncoding = [ContentCoding.gzip]
     /// `http.connect_timeout`: longest wait for a connection. Default 10 s.
     public var connectTimeout = TimeSpan.seconds(10)
     /// `http.first_byte_timeout`: longest wait for the complete head of the answer, beyond the time to connect. Default 30 s.
@@ -62,6 +75,8 @@ public struct HTTPConfiguration: Sendable, Hashable {
     public var allowPrivateNetworks = PrivateNetworks.auto
     /// `http.conditional`, default `auto`.
     public var conditional = Conditional.auto
+    /// `http.cookies`, default `run`.
+    public var cookies = Cookies.run
 
     /// The built-in values.
     public init() {}
@@ -119,6 +134,9 @@ public struct RetryConfiguration: Sendable, Hashable {
     public var retryAfterPark = TimeSpan.minutes(5)
     /// No server is left alone for longer than this, whatever it asks for.
     public var maxPark = TimeSpan.hours(24)
+    /// `retry.refresh_auth_on`: answers after which a token that was fetched or made is replaced, once for a page, and the request made again. Empty:
+    /// none. `nil` (`"auto"`): 401, and of a session 403, too, since some services know no difference.
+    public var refreshAuthOn: [Int]?
 
     /// The built-in values.
     public init() {}
@@ -130,6 +148,8 @@ public struct TLSConfiguration: Sendable, Hashable {
     public enum Version: String, Sendable, Hashable, CaseIterable {
         /// TLS 1.2 or newer.
         case tls12 = "1.2"
+        /// TLS 1.3 or newer.
+        case tls13 = "1.3"
     }
 
     /// Which authorities may vouch for a server.
@@ -142,10 +162,14 @@ public struct TLSConfiguration: Sendable, Hashable {
         case credential(String)
     }
 
-    /// In force; not to be set in this version.
-    public private(set) var minVersion = Version.tls12
+    /// `tls.min_version`, default 1.2.
+    public var minVersion = Version.tls12
     /// `tls.ca`: `"system"` (the default), the path of a PEM file, or `{ credential = "ID" }`.
     public var ca = CertificateAuthority.system
+    /// `tls.server_name`: the name that the server is asked for in the handshake, and that its certificate must be for. Empty: that of the URL.
+    public var serverName = ""
+    /// `tls.pin_sha256`: SHA-256 of the SubjectPublicKeyInfo of the keys that the server may have, in base64, whoever vouches for them. Empty: any key.
+    public var pinSHA256: [String] = []
     /// Whether the server's certificate is checked.
     public var verify = true
     /// Why ``verify`` is off: every reading of the configuration warns of it in these words. Never empty when it is.
@@ -157,6 +181,9 @@ public struct TLSConfiguration: Sendable, Hashable {
 
     /// The built-in values.
     public init() {}
+
+    /// Whether it says something that is true of one server only.
+    public var isOfOneServer: Bool { clientCertificate != nil || !serverName.isEmpty || !pinSHA256.isEmpty }
 
     /// Where certificate and key are, in PEM form.
     public var identity: [SecretReference] { [clientCertificate, clientKey].compactMap(\.self) }

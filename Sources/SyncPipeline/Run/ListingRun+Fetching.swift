@@ -42,6 +42,7 @@ extension ListingRun {
         } willWait: { [environment] until in
             await environment.willWait(scope, until)
         }
+        fetchEnvironment.listener = environment.tracer.map { ExchangeListener(tracer: $0, scope: scope) }
         fetchEnvironment.spool = SpoolPlace(folder: environment.document.fileURL, leavesFree: environment.store.minFreeDisk.bytes)
         if environment.archive.isKept(scope) {
             fetchEnvironment.recorder = BodyRecorder(

@@ -25,6 +25,7 @@ final class SyncRun: Sendable {
         let trust: PageTrust
         let archive: BodyArchive
         let parseProbe: ParseProbe?
+        let tracer: (any ExchangeTracing)?
         let observe: @Sendable (SyncEvent) -> Void
         /// Until when the resource's server wants to be left alone, whichever resource it told; nil if it may be polled.
         let notBefore: @Sendable (ResourceScope) -> Date?

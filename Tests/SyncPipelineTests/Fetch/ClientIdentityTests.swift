@@ -266,7 +266,7 @@ import Testing
         var options = TransportOptions.test
         options.tls.clientCertificate = .file(one.certificate)
         options.tls.clientKey = .file(one.key)
-        options.identityTable = "auth.tls"
+        options.tlsTable = "auth.tls"
         let identity = try #require(try ClientIdentity(try await ClientIdentity.Texts(options, Self.secrets)))
         let origin = try HTTPAddress("https://login.example/").origin, required = Alert(description: "ALERT_CERTIFICATE_REQUIRED")
         func said(_ error: Alert, shown: ClientIdentity? = nil, withheld: ClientIdentity? = nil) -> String {
@@ -297,7 +297,7 @@ import Testing
             var tls = SyncConfiguration.TLSConfiguration()
             tls.clientCertificate = certificate
             return TransportOptions(
-                tls: tls, allowsPrivateNetworks: true, connectTimeout: .seconds(1), connectionsPerHost: 1, identityOrigin: origin)
+                tls: tls, allowsPrivateNetworks: true, connectTimeout: .seconds(1), connectionsPerHost: 1, ownOrigin: origin)
         }
         #expect(options(one, nil) == options(two, nil) && options(one, .file("/c")) != options(two, .file("/c")))
     }
@@ -322,13 +322,13 @@ import Testing
         own.ca = .file("/own-ca")
         own.clientCertificate = .credential("own-cert")
         let elsewhere = try rules(own, token: "https://login.example/token"), login = try HTTPAddress("https://login.example/").origin
-        #expect(elsewhere.tls == own && elsewhere.identityOrigin == login)
+        #expect(elsewhere.tls == own && elsewhere.ownOrigin == login)
         // On the resource's own server as well.
         #expect(try rules(own, token: "https://api.example/token").tls == own)
         let without = try rules(nil, token: "https://login.example/token")
-        #expect(without.tls == SyncConfiguration.TLSConfiguration() && without.identityOrigin == nil)
+        #expect(without.tls == SyncConfiguration.TLSConfiguration() && without.ownOrigin == nil)
         let same = try rules(nil, token: "https://api.example/token"), api = try HTTPAddress("https://api.example/").origin
-        #expect(same.tls.clientCertificate == .file("/resource-cert") && same.identityOrigin == api)
+        #expect(same.tls.clientCertificate == .file("/resource-cert") && same.ownOrigin == api)
     }
 
     // RFC 8705, 3: a token may be bound to the certificate that it was asked for with.

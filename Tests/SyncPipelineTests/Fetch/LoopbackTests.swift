@@ -27,6 +27,27 @@ import Testing
         }
     }
 
+    @Test(arguments: [HTTPConfiguration.Cookies.run, .off]) func cookiesGoBackUnlessTheyAreOff(kept: HTTPConfiguration.Cookies) async throws {
+        let jar = RunCookies(), response = Fixture.response("[]", headers: [("Set-Cookie", "sid=1; Path=/")])
+        try await with({ _, _ in [.send(response), .keepAlive] }) { server, transport in
+            for _ in 0..<2 {
+                guard case .page = try await fetch(server.url(), transport, cookies: jar, { $0.http.cookies = kept }) else { throw Unexpected() }
+            }
+            #expect(server.requests.map { $0.headers["cookie"] } == [nil, kept == .run ? "sid=1" : nil])
+        }
+    }
+
+    @Test func withoutCompressionTheBodyIsAskedForAsItIsAndMayBeCompressedNevertheless() async throws {
+        let body = "[{\"id\": 1}]", packed = Fixture.gzip(Array(body.utf8))
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\r\n"
+        try await with({ _, _ in [.send(Array(head.utf8) + packed), .keepAlive] }) { server, transport in
+            let outcome = try await fetch(server.url(), transport) { $0.http.acceptEncoding = [] }
+            guard case .page(let page) = outcome else { throw Unexpected() }
+            #expect(try page.content.digest == Fixture.content(Array(body.utf8)).digest)
+            #expect(server.requests[0].headers["accept-encoding"] == "identity")
+        }
+    }
+
     @Test func gzipAndChunksAreTakenApart() async throws {
         let text = Array("[\(String(repeating: "1234567890,", count: 20_000))0]".utf8)
         let packed = Fixture.gzip(text)

@@ -218,6 +218,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [SyncConfiguration.TLSConfiguration.Version.tls12, .tls13])
+    func aServerWithoutTLS13IsTalkedToUnlessThatIsWanted(version: SyncConfiguration.TLSConfiguration.Version) async throws {
+        var identity = try TestIdentity(for: ["IP:127.0.0.1"])
+        identity.lacksTLS13 = true
+        try await withServer(identity) { server, options in
+            var options = options
+            options.tls.minVersion = version
+            let transport = try await AsyncHTTPClientTransport(options)
+            let error = try await fetch("https://127.0.0.1:\(server.port)/", transport).error
+            #expect(error?.kind == (version == .tls13 ? .tls : nil), "\(error.map { "\($0)" } ?? "a page")")
+            #expect(server.requests.count == (version == .tls13 ? 0 : 1))
+            await transport.shutdown()
+        }
+    }
+
     @Test func verificationIsOffOnlyWhenSaidSo() async throws {
         let (outcome, _) = try await ask(names: ["DNS:other.example"]) { tls, _ in
             tls.verify = false

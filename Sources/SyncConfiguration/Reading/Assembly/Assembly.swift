@@ -170,6 +170,11 @@ extension Assembly {
                 .warning, at: table["url"]?.place ?? layer.node?.place, layer.subject, "without encryption \(host) is shown no certificate",
                 "use https, or write tls.client_cert = \"\"")
         }
+        if !resource.tls.pinSHA256.isEmpty, resource.url.lowercased().hasPrefix("http:") {
+            complaints.add(
+                at: table["url"]?.place ?? layer.node?.place, layer.subject,
+                "without encryption \(host) has no key that tls.pin_sha256 could be compared with", "use https, or write tls.pin_sha256 = []")
+        }
     }
 
     /// A key is made of different attributes that exist and can be compared.

@@ -1,3 +1,4 @@
+import Foundation
 import JSONPaths
 
 extension Codec where Value == Percentage {
@@ -87,6 +88,26 @@ extension Codec where Value == [Int] {
     }
 }
 
+extension Codec where Value == [Int]? {
+    /// Statuses that mean that a token has ended, or `"auto"` for those that do so by themselves.
+    static var refreshedStatuses: Codec {
+        let plain = Codec<[Int]>.statuses(400...499, isEmptyAllowed: true), expected = plain.expected + ", or \"auto\""
+        return Codec(expected: expected, wrong: plain.wrong + ["[429]", "[500]", "\"always\""]) { node in
+            if node.string == "auto" { return .value(.some(nil)) }
+            if node.array == nil { return mismatch(node, expected, "write [401], or \"auto\"") }
+            switch plain.read(node) {
+            case .value(let statuses) where statuses.contains(429):
+                return .wrong("429 says that there were too many requests, and a new token would be one more", "remove it")
+            case .value(let statuses): return .value(statuses)
+            case .wrong(let message, let suggestion): return .wrong(message, suggestion)
+            case .later(let what): return .later(what)
+            }
+        } toml: {
+            $0.flatMap(plain.toml) ?? tomlQuoted("auto")
+        }
+    }
+}
+
 extension Codec where Value == HTTPConfiguration.PrivateNetworks {
     static var privateNetworks: Codec {
         let expected = "\"auto\", true or false"
@@ -130,6 +151,47 @@ extension Codec where Value == TLSConfiguration.CertificateAuthority {
             case .credential(let id): "\(SecretReference.credential(id))"
             }
         }
+    }
+}
+
+extension Codec where Value == String {
+    /// The name that a server has in its certificate.
+    static var serverName: Codec {
+        text(
+            "a host name such as \"api.example.com\", or \"\"", isEmptyAllowed: true, maxLength: 253,
+            wrong: [
+                "\"10.0.0.5\"", "\"::1\"", "\"*.example.com\"", "\"a_b.example\"", "\"a.example:443\"", "\"https://a.example\"", "\"a.example.\"",
+            ]
+        ) { name in
+            let labels = name.split(separator: ".", omittingEmptySubsequences: false), isName = labels.allSatisfy(isLabel)
+            // What ends in a number is an address.
+            if isName, labels.last?.first?.isNumber == false { return nil }
+            return ("\"\(name)\" is not a host name", "write the name that the server's certificate is for, without scheme, port and \"*\"")
+        }
+    }
+
+    private static func isLabel(_ label: Substring) -> Bool {
+        guard (1...63).contains(label.utf8.count), label.first != "-", label.last != "-" else { return false }
+        return label.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "-")
+        }
+    }
+}
+
+extension Codec where Value == [String] {
+    /// Public keys, by their SHA-256.
+    static var pins: Codec {
+        let expected = "a list of SHA-256 of public keys in base64, 44 characters each"
+        let one = Codec<String>.text(expected, maxLength: 128) { text in
+            if Data(base64Encoded: text)?.count == 32 { return nil }
+            return (
+                "\"\(text)\" is not a SHA-256 in base64",
+                "make it with openssl x509 -in cert.pem -noout -pubkey | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64"
+            )
+        }
+        var list = Codec.list(of: one, expected: expected, isEmptyAllowed: true)
+        list.wrong += ["[\"AAAA\"]", "[\"sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\"]", "[\"\(String(repeating: "0", count: 64))\"]"]
+        return list
     }
 }
 

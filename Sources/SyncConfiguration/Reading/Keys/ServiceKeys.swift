@@ -76,7 +76,9 @@ extension LogConfiguration: ConfigurationTable {
             Key("target", .choice(Target.self), \.target),
             Key("level", .choice(Level.self), \.level),
             Key("format", .choice(Format.self), \.format),
-        ] + Key.later("trace_http", "trace_http_max")
+            Key("trace_http", .choice(HTTPTrace.self, later: ["bodies"]), \.traceHTTP),
+            Key("trace_http_max", .byteCount(.kibibytes(64) ... .gibibytes(16)), \.traceHTTPMax),
+        ]
     }
 }
 

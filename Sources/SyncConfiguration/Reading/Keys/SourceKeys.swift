@@ -7,7 +7,7 @@ extension HTTPConfiguration: ConfigurationTable {
         return [
             Key("user_agent", .automatic, \.userAgent),
             Key("headers", .headers, \.headers) { $1.headers = $1.headers.overlaid(with: $0) },
-            .inForce("accept_encoding") { "[" + $0.acceptEncoding.map(tomlQuoted).joined(separator: ", ") + "]" },
+            Key("accept_encoding", .choices(ContentCoding.self, isEmptyAllowed: true), \.acceptEncoding),
             .inForce("http_version", "1.1"),
             Key("connect_timeout", timeout, \.connectTimeout),
             Key("first_byte_timeout", timeout, \.firstByteTimeout),
@@ -24,7 +24,7 @@ extension HTTPConfiguration: ConfigurationTable {
             Key("allow_private_networks", .privateNetworks, \.allowPrivateNetworks),
             .inForce("proxy", ""),
             Key("conditional", .choice(Conditional.self), \.conditional),
-            .inForce("cookies", "run"),
+            Key("cookies", .choice(Cookies.self), \.cookies),
         ]
     }
 }
@@ -32,13 +32,15 @@ extension HTTPConfiguration: ConfigurationTable {
 extension TLSConfiguration: ConfigurationTable {
     static var keys: [Key<Self>] {
         [
-            .inForce("min_version") { tomlQuoted($0.minVersion.rawValue) },
+            Key("min_version", .choice(Version.self), \.minVersion),
             Key("ca", .certificateAuthority, \.ca),
             Key("verify", .bool, \.verify),
             Key("insecure_reason", .text("why certificates are not checked", isEmptyAllowed: true, maxLength: 256), \.insecureReason),
             Key("client_cert", .pemOrNone, \.clientCertificate),
             Key("client_key", .pemOrNone, \.clientKey),
-        ] + Key.later("server_name", "pin_sha256")
+            Key("server_name", .serverName, \.serverName),
+            Key("pin_sha256", .pins, \.pinSHA256),
+        ]
     }
 }
 
@@ -62,7 +64,8 @@ extension RetryConfiguration: ConfigurationTable {
             Key("retry_after", .choice(RetryAfter.self), always: .obey),
             Key("retry_after_park", .timeSpan(.zero ... .days(366)), \.retryAfterPark),
             Key("max_park", .timeSpan(.minutes(1) ... .days(366)), \.maxPark),
-        ] + Key.later("refresh_auth_on")
+            Key("refresh_auth_on", .refreshedStatuses, \.refreshAuthOn),
+        ]
     }
 }
 

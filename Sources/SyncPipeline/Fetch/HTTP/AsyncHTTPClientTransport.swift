@@ -16,8 +16,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     static let mostLoops = 4
 
     let clients: EventLoopClients
-    /// Those that show a certificate; nil: there is none.
-    private let identified: EventLoopClients?
+    /// Those for the one server of which the configuration says more; nil: it does not.
+    private let own: EventLoopClients?
     private let identity: ClientIdentity?
     private let options: TransportOptions
 
@@ -45,17 +45,24 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
             idleTimeout: .seconds(30), concurrentHTTP1ConnectionsPerHostSoftLimit: max(options.connectionsPerHost, 1))
         // A refused connection is noticed at once and retried under our own rules; the pool would retry until the time is up.
         shared.connectionPool.retryConnectionEstablishment = false
-        let check = ConnectionCheck(refusesPrivateAddresses: !options.allowsPrivateNetworks, verifiesCertificates: options.tls.verify)
-        shared.http1_1ConnectionDebugInitializer = { check.prepare($0) }
+        var check = ConnectionCheck(refusesPrivateAddresses: !options.allowsPrivateNetworks, verifiesCertificates: options.tls.verify)
+        shared.http1_1ConnectionDebugInitializer = { [check] in check.prepare($0) }
         self.options = options
         self.identity = identity
         clients = Self.clients(shared)
-        if let identity {
-            shared.tlsConfiguration = shared.tlsConfiguration.map { identity.shown(in: $0) }
-            identified = Self.clients(shared)
-        } else {
-            identified = nil
+        guard let origin = options.ownOrigin else {
+            own = nil
+            return
         }
+        if let identity { shared.tlsConfiguration = shared.tlsConfiguration.map { identity.shown(in: $0) } }
+        if let name = options.serverName {
+            // A request under that name is led to the host, and the handshake is about the name.
+            shared.dnsOverride = [name: origin.host]
+            check.serverName = name
+        }
+        check.pins = CertificatePins(options.tls.pinSHA256, table: options.tlsTable)
+        shared.http1_1ConnectionDebugInitializer = { [check] in check.prepare($0) }
+        own = Self.clients(shared)
     }
 
     private static func clients(_ configuration: HTTPClient.Configuration) -> EventLoopClients {
@@ -67,12 +74,14 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     /// - Throws: `FetchError`, or `CancellationError`.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let origin = request.address.origin
-        // Whoever else a redirect or a link leads to learns nothing of who asks.
-        let shown = origin == options.identityOrigin ? identity : nil
-        guard let lease = (shown == nil ? clients : identified ?? clients).lease(origin) else { throw CancellationError() }
-        var outgoing = HTTPClientRequest(url: request.address.url.absoluteString)
+        // Whoever else a redirect or a link leads to learns nothing of who asks, and has a name and a key of its own.
+        let isOwn = origin == options.ownOrigin, shown = isOwn ? identity : nil
+        guard let lease = (isOwn ? own ?? clients : clients).lease(origin) else { throw CancellationError() }
+        let name = isOwn ? options.serverName : nil
+        var outgoing = HTTPClientRequest(url: name.map(request.address.text(at:)) ?? request.address.url.absoluteString)
         outgoing.method = HTTPMethod(rawValue: request.method.rawValue)
         outgoing.headers = request.headers
+        if name != nil { outgoing.headers.replaceOrAdd(name: "Host", value: request.address.authority) }
         if let body = request.body { outgoing.body = .bytes(body.withUnsafeBytes { ByteBuffer(bytes: $0) }) }
         do {
             // The exchange above enforces the limits; this deadline is later than any limit that can be configured.
@@ -85,35 +94,35 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
             let failure = await TransportFailure.classify(error, host: origin.host)
             guard failure.kind == .tls else { throw failure }
             var withheld: (identity: ClientIdentity, origin: Origin)?
-            if shown == nil, let identity, let owner = options.identityOrigin { withheld = (identity, owner) }
+            if shown == nil, let identity, let owner = options.ownOrigin { withheld = (identity, owner) }
             if let detail = ClientIdentity.explanation(of: error, shown: shown, withheld: withheld, now: Date()) {
                 throw FetchError(.tls, detail: detail)
             }
-            guard let detail = await explanation(of: error, for: origin) else { throw failure }
+            guard let detail = await explanation(of: error, for: origin, serverName: name) else { throw failure }
             try Task.checkCancellation()
             throw FetchError(.tls, detail: detail)
         }
     }
 
     /// Why the certificate was not trusted; nil if that is not what failed, or the reason cannot be found.
-    private func explanation(of error: any Error, for origin: Origin) async -> String? {
+    private func explanation(of error: any Error, for origin: Origin, serverName: String?) async -> String? {
         let isOtherName = (error as? NIOSSLExtraError) == .failedToValidateHostname
         guard isOtherName || "\(error)".contains("CERTIFICATE_VERIFY_FAILED") else { return nil }
         let chain = await CertificateInspection(
-            host: origin.host, port: origin.port, refusesPrivateAddresses: !options.allowsPrivateNetworks,
+            host: origin.host, port: origin.port, serverName: serverName, refusesPrivateAddresses: !options.allowsPrivateNetworks,
             timeout: .milliseconds(min(options.connectTimeout.milliseconds, 10_000))
         ).chain()
         guard let leaf = chain.first else { return nil }
         let now = Date()
         let fault =
             isOtherName ? .otherNames(CertificateFacts.names(of: leaf)) : CertificateFault(refused: chain.map(CertificateFacts.init), now: now)
-        return fault.sentence(host: origin.host, now: now, authority: options.tls.ca)
+        return fault.sentence(host: serverName ?? origin.host, now: now, authority: options.tls.ca, isHostOfURL: serverName == nil)
     }
 
     /// Closes all connections.
     public func shutdown() async {
         await clients.shutdown()
-        await identified?.shutdown()
+        await own?.shutdown()
     }
 
     private static func tls(_ options: SyncConfiguration.TLSConfiguration, secrets: SecretResolver) async throws -> NIOSSL.TLSConfiguration {
@@ -122,6 +131,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         configuration.shutdownTimeout = .seconds(1)
         switch options.minVersion {
         case .tls12: configuration.minimumTLSVersion = .tlsv12
+        case .tls13: configuration.minimumTLSVersion = .tlsv13
         }
         if !options.verify { configuration.certificateVerification = .none }
         do {

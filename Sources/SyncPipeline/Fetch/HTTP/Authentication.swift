@@ -100,8 +100,11 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
     }
 
     /// Whether a status means that the token has ended. A session that has ended is a person without rights to some.
-    func isTokenRefused(by status: Int?) -> Bool {
-        if case .session = configuration, status == 403 { true } else { status == 401 }
+    /// - Parameter statuses: those that do according to the configuration; nil: it does not say.
+    func isTokenRefused(by status: Int?, of statuses: [Int]?) -> Bool {
+        guard let status else { return false }
+        if let statuses { return statuses.contains(status) }
+        return if case .session = configuration, status == 403 { true } else { status == 401 }
     }
 
     /// What `auth` says.

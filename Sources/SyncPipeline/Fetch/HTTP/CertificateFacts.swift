@@ -97,7 +97,10 @@ enum CertificateFault: Sendable, Hashable {
     }
 
     /// What is wrong with the certificate of `host`, and what to do.
-    func sentence(host: String, now: Date, authority: SyncConfiguration.TLSConfiguration.CertificateAuthority = .system) -> String {
+    /// - Parameter isHostOfURL: false: it is the name that `tls.server_name` says.
+    func sentence(
+        host: String, now: Date, authority: SyncConfiguration.TLSConfiguration.CertificateAuthority = .system, isHostOfURL: Bool = true
+    ) -> String {
         let clock = "the clock of this machine says \(HTTPDate.format(now))"
         let trusted =
             switch authority {
@@ -118,7 +121,8 @@ enum CertificateFault: Sendable, Hashable {
             "the certificate of \(host) is signed by an authority that \(trusted) does not know\(name.isEmpty ? "" : ", “\(name)”"); "
                 + "update ca-certificates, or name the certificate of a private authority with tls.ca"
         case .otherNames(let names):
-            "the certificate of \(host) is for \(Self.list(names)), not for \(host); write one of its names in the URL, or ask the operator"
+            "the certificate of \(host) is for \(Self.list(names)), not for \(host); "
+                + "write one of its names \(isHostOfURL ? "in the URL" : "as tls.server_name"), or ask the operator"
         }
     }
 
@@ -133,6 +137,8 @@ enum CertificateFault: Sendable, Hashable {
 struct CertificateInspection: Sendable {
     let host: String
     let port: Int
+    /// The name that the server is asked for; nil: the host.
+    var serverName: String?
     /// Whether the address must be one of the public internet.
     let refusesPrivateAddresses: Bool
     /// For connecting, and then for the certificates.
@@ -151,7 +157,7 @@ struct CertificateInspection: Sendable {
             var configuration = TLSConfiguration.makeClientConfiguration()
             configuration.trustRoots = .certificates([])
             let handler = try NIOSSLClientHandler(
-                context: NIOSSLContext(configuration: configuration), serverHostname: NetworkAddress(host) == nil ? host : nil,
+                context: NIOSSLContext(configuration: configuration), serverHostname: serverName ?? (NetworkAddress(host) == nil ? host : nil),
                 customVerificationCallback: { certificates, verdict in
                     chain.yield(certificates)
                     chain.finish()

@@ -32,7 +32,7 @@ struct ClientIdentity: Sendable {
         /// - Throws: `FetchError` of the class `credential` if it cannot be read; `CancellationError`.
         init?(_ options: TransportOptions, _ secrets: SecretResolver) async throws {
             tls = options.tls
-            table = options.identityTable
+            table = options.tlsTable
             guard let reference = tls.clientCertificate else { return nil }
             certificate = try await Self.read("\(table).client_cert", reference, secrets)
             if let other = tls.clientKey {

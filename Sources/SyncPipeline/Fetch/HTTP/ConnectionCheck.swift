@@ -9,13 +9,18 @@ struct ConnectionCheck: Sendable {
     let refusesPrivateAddresses: Bool
     /// Whether certificates are verified at all.
     let verifiesCertificates: Bool
+    /// The name that the server's certificate must be for; nil: the host of each request.
+    var serverName: String?
+    /// The keys that the server may have; nil: any.
+    var pins: CertificatePins?
 
     /// Makes the connection ready for its first request. Fails if nothing may be sent over it.
     func prepare(_ channel: any Channel) -> EventLoopFuture<Void> {
         do {
             try checkAddress(channel)
+            try pins?.check(channel)
             try ResponseHeadCheck.add(to: channel)
-            if verifiesCertificates { try RequestHeadCheck.add(to: channel) }
+            if verifiesCertificates { try RequestHeadCheck.add(to: channel, serverName: serverName) }
             return channel.eventLoop.makeSucceededVoidFuture()
         } catch {
             // The pool must learn of the failure before it learns of the end of a connection that it does not count yet.

@@ -43,6 +43,8 @@ struct Exchange: Sendable {
     var arrival: (any PageArrival)?
     /// Keeps the body; nil: nobody does.
     var recorder: BodyRecorder?
+    /// Takes down what goes over the wire; nil: nobody looks.
+    var traced: OpenExchange?
 
     /// Takes an answer of a former time for one that has just come.
     /// - Throws: `FetchError`, and what the body throws.
@@ -65,11 +67,16 @@ struct Exchange: Sendable {
         let watch = ExchangeWatch(limits: settings.http, start: clock.instant)
         let known = KnownResponse()
         do {
-            return try await watch.limit(clock) {
+            let response = try await watch.limit(clock) {
                 try await follow(page, credential: credential, validators: validators, watch: watch, known: known)
             }
+            traced?.ended(received: response.received)
+            return response
         } catch let error as FetchError {
-            if case .timeout = error.kind, let response = known.response { return response }
+            if case .timeout = error.kind, let response = known.response {
+                _ = complete(error, page: page)
+                return response
+            }
             throw complete(error, page: page)
         } catch is CancellationError {
             throw complete(FetchError(.cancelled), page: page)
@@ -80,11 +87,13 @@ struct Exchange: Sendable {
         }
     }
 
+    /// The error with all that a message needs, and without secrets. Whoever looks is told of it.
     private func complete(_ error: FetchError, page: PageRequest) -> FetchError {
         var error = error
         if error.url.isEmpty { error.url = settings.redactor.redact(page.address) }
         error = error.redacted(by: settings.redactor)
         error.excerpt = String(error.excerpt.prefix(Self.excerptLength))
+        traced?.ended(error: error)
         return error
     }
 
@@ -102,6 +111,10 @@ struct Exchange: Sendable {
             }
             var request = settings.request(page, at: address, credential: credential, validators: validators, cookies: cookies)
             credential.sign(&request, at: clock.wallTime)
+            if let traced {
+                let none = Credential(origin: address.origin, place: .none)
+                traced.sent(request, plain: settings.request(page, at: address, credential: none, validators: validators, cookies: nil))
+            }
             watch.sent(at: clock.instant)
             let head: HTTPResponse
             do {
@@ -111,6 +124,7 @@ struct Exchange: Sendable {
                 throw error
             }
             watch.receivedHead(at: clock.instant)
+            traced?.answered(head)
             do {
                 try checkHeaderSize(head.headers)
                 cookies?.store(head.headers, from: address, now: clock.wallTime)
@@ -119,6 +133,7 @@ struct Exchange: Sendable {
                 }
                 _ = await readExcerpt(head, watch: watch)
                 watch.ended()
+                traced?.ended()
                 let target = settings.authentication.stripping(
                     try redirects.follow(
                         locations: head.headers["Location"], from: address, status: head.status, method: page.method,

@@ -68,6 +68,16 @@ public struct HTTPAddress: Sendable, Hashable, CustomStringConvertible {
     /// Whether the host is a link-local address: clouds' metadata services answer there, and they reveal credentials.
     public var isLinkLocal: Bool { literalAddress?.isLinkLocal == true }
 
+    /// Host and port as the address has them, which is what a request says in `Host`.
+    var authority: String { Self.authority(of: url.absoluteString).map(String.init) ?? origin.host }
+
+    /// The address as a text, with another host.
+    func text(at host: String) -> String {
+        let text = url.absoluteString
+        guard let authority = Self.authority(of: text) else { return text }
+        return "\(text[..<authority.startIndex])\(host):\(origin.port)\(text[authority.endIndex...])"
+    }
+
     /// The address with the query parameters `items` put in; parameters of the same name are replaced, the others stay as they were
     /// written, byte for byte.
     public func setting(_ items: [(name: String, value: String)]) -> HTTPAddress {

@@ -189,19 +189,19 @@ public struct TransportOptions: Sendable, Hashable {
     public var connectTimeout: TimeSpan
     /// How many connections to one host may be open at once.
     public var connectionsPerHost: Int
-    /// The only server that the client's certificate is shown to; nil: none is.
-    public var identityOrigin: Origin?
-    /// What the configuration calls the table that the certificate is in.
-    public var identityTable = "tls"
+    /// The only server that the client's certificate is shown to, and that has the name and the keys that `tls` says; nil: `tls` says none of that.
+    public var ownOrigin: Origin?
+    /// What the configuration calls the table that this is in.
+    public var tlsTable = "tls"
 
-    /// Options from their parts. Without a certificate it does not matter whose they are.
+    /// Options from their parts. Without anything that is said of one server it does not matter whose they are.
     public init(
         tls: SyncConfiguration.TLSConfiguration, allowsPrivateNetworks: Bool, connectTimeout: TimeSpan, connectionsPerHost: Int,
-        identityOrigin: Origin? = nil, identityTable: String = "tls"
+        ownOrigin: Origin? = nil, tlsTable: String = "tls"
     ) {
-        if tls.clientCertificate != nil {
-            self.identityOrigin = identityOrigin
-            self.identityTable = identityTable
+        if tls.isOfOneServer {
+            self.ownOrigin = ownOrigin
+            self.tlsTable = tlsTable
         }
         self.tls = tls
         self.allowsPrivateNetworks = allowsPrivateNetworks
@@ -209,10 +209,17 @@ public struct TransportOptions: Sendable, Hashable {
         self.connectionsPerHost = connectionsPerHost
     }
 
+    /// The name that the own server's certificate must be for; nil: that of its address.
+    var serverName: String? {
+        guard let ownOrigin, ownOrigin.scheme == "https", !tls.serverName.isEmpty else { return nil }
+        let name = tls.serverName.lowercased()
+        return name == ownOrigin.host ? nil : name
+    }
+
     /// The options of a resource.
     public init(resource: ResourceConfiguration, settings: FetchSettings, daemon: DaemonConfiguration) {
         self.init(
             tls: resource.tls, allowsPrivateNetworks: settings.allowsPrivateNetworks, connectTimeout: resource.http.connectTimeout,
-            connectionsPerHost: daemon.maxParallelRequests, identityOrigin: settings.first.origin)
+            connectionsPerHost: daemon.maxParallelRequests, ownOrigin: settings.first.origin)
     }
 }

@@ -123,12 +123,14 @@ public struct FetchEnvironment: Sendable {
     public let random: RandomSource
     /// The limit on requests at the same time, shared by all fetches of a daemon; nil for none.
     public let slots: RequestSlots?
-    /// The cookies of the run; nil for none.
+    /// The cookies of the run; nil for none. There are none, either, where the configuration says so.
     public let cookies: RunCookies?
     /// Where records wait until their page has arrived.
     var spool = SpoolPlace()
     /// Keeps the page's body; nil: nobody does.
     var recorder: BodyRecorder?
+    /// Who hears of each exchange; nil: nobody.
+    var listener: ExchangeListener?
     /// Called with what happens. Called on no particular thread.
     public let observe: @Sendable (FetchEvent) -> Void
     /// Until when the server wants to be left alone, whichever fetch it told; nil if it may be polled. Called before every attempt, once the attempt

@@ -107,7 +107,9 @@ public struct FetchSettings: Sendable {
         var request = HTTPRequest(method: page.method, address: address, headers: [:], body: body)
         request.headers.add(name: "User-Agent", value: userAgent)
         request.headers.add(name: "Accept", value: accept)
-        request.headers.add(name: "Accept-Encoding", value: http.acceptEncoding.joined(separator: ", "))
+        // Without the header a server may compress as it likes (RFC 9110, 12.5.3).
+        let codings = http.acceptEncoding.isEmpty ? "identity" : http.acceptEncoding.map(\.rawValue).joined(separator: ", ")
+        request.headers.add(name: "Accept-Encoding", value: codings)
         if !page.content.isEmpty { request.headers.add(name: "Content-Type", value: page.content.mediaType) }
         if address.origin == first.origin {
             for field in headers + page.headers { request.headers.replaceOrAdd(name: field.name, value: field.value) }

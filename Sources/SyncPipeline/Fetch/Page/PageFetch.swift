@@ -98,9 +98,12 @@ public struct PageFetch: Sendable {
 
     /// - Parameter mayRenew: whether a token that is refused may be replaced by another one: once for a page.
     private func verdict(attempt: Int, start: SyncInstant, mayRenew: Bool) async -> Verdict {
+        let traced = OpenExchange(
+            environment.listener, attempt: attempt, redactor: environment.settings.redactor, clock: environment.clock)
         let exchange = Exchange(
-            transport: environment.transport, settings: environment.settings, clock: environment.clock, cookies: environment.cookies,
-            spool: environment.spool, knownRecords: knownRecords, arrival: arrival, recorder: environment.recorder)
+            transport: environment.transport, settings: environment.settings, clock: environment.clock,
+            cookies: environment.settings.http.cookies == .run ? environment.cookies : nil, spool: environment.spool, knownRecords: knownRecords,
+            arrival: arrival, recorder: environment.recorder, traced: traced)
         do {
             // Before the slot is taken: a fetch that waits for a token delays nobody else.
             let credential: Credential
@@ -136,19 +139,21 @@ public struct PageFetch: Sendable {
     /// Whether the request is to be made again with another token. A token may end at any page of a run (RFC 6750, 3.1). One that was just fetched has not
     /// ended: it is not good enough.
     private func isRefused(_ credential: Credential, _ verdict: Verdict, mayRenew: Bool) -> Bool {
-        guard let token = credential.token, case .done(let outcome) = verdict else { return false }
+        guard let token = credential.token else { return false }
         let authentication = environment.settings.authentication
-        switch outcome {
-        case .page, .notModified: authentication.accept(token, at: request.address)
-        case .authenticationRejected(let error), .failed(let error):
-            guard !error.isPassing, authentication.isTokenRefused(by: error.status) else { return false }
+        switch verdict {
+        case .done(.page), .done(.notModified): authentication.accept(token, at: request.address)
+        // A status of both kinds is tried with another token first.
+        case .done(.authenticationRejected(let error)), .done(.failed(let error)), .again(let error):
+            let statuses = environment.settings.retry.refreshAuthOn
+            guard !error.isPassing, authentication.isTokenRefused(by: error.status, of: statuses) else { return false }
             // It may have waited for its slot until its token had ended.
             if credential.isTokenNew, token.isUsable(at: environment.clock.instant) {
                 authentication.refuseNew(token)
                 return false
             }
             return mayRenew && authentication.drop(token, at: request.address)
-        case .parked, .leftAlone, .refused, .cancelled: break
+        case .done, .leftAlone, .renew: break
         }
         return false
     }

@@ -254,8 +254,8 @@ struct TokenRules: Sendable {
             }
         transport = TransportOptions(
             tls: Self.tls(resource, for: address), allowsPrivateNetworks: allowsPrivateNetworks, connectTimeout: resource.http.connectTimeout,
-            connectionsPerHost: daemon.maxParallelRequests, identityOrigin: address.origin,
-            identityTable: resource.authentication.tls == nil ? "tls" : "auth.tls")
+            connectionsPerHost: daemon.maxParallelRequests, ownOrigin: address.origin,
+            tlsTable: resource.authentication.tls == nil ? "tls" : "auth.tls")
     }
 
     /// Whom to trust where tokens come from, and what to show there.

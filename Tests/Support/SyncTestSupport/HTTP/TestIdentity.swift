@@ -12,6 +12,8 @@ public struct TestIdentity: Sendable {
     public let key: String
     /// Whether a server with it speaks nothing newer than TLS 1.1.
     public var isOutdated = false
+    /// Whether a server with it speaks nothing newer than TLS 1.2.
+    public var lacksTLS13 = false
     private let directory: URL
 
     /// The command is not there, or did not do it.
@@ -105,6 +107,7 @@ public struct TestIdentity: Sendable {
         let key = try NIOSSLPrivateKey(file: key, format: .pem)
         var configuration = TLSConfiguration.makeServerConfiguration(certificateChain: chain, privateKey: .privateKey(key))
         configuration.shutdownTimeout = .milliseconds(100)
+        if lacksTLS13 { configuration.maximumTLSVersion = .tlsv12 }
         if isOutdated { (configuration.minimumTLSVersion, configuration.maximumTLSVersion) = (.tlsv1, .tlsv11) }
         if let clients {
             configuration.certificateVerification = clients.isRequired ? .noHostnameVerification : .optionalVerification

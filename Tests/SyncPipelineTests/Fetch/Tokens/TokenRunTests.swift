@@ -106,6 +106,43 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            ("[403]", 403, true), ("[401, 419]", 419, true), ("[419]", 401, false), ("[]", 401, false), ("\"auto\"", 401, true),
+            ("\"auto\"", 419, false),
+            // One that would be tried again in any case is tried with another token.
+            ("[425]", 425, true),
+        ] as [(String, Int, Bool)])
+    func theStatusesThatRenewATokenAreThoseThatAreSaid(said: String, status: Int, isRenewed: Bool) async throws {
+        let retry = "retry = { attempts = 1, refresh_auth_on = \(said) }"
+        for toml in [Self.toml, Self.session] {
+            let service = Service(), fixture = try await fixture(service, toml.replacing("retry = { attempts = 1 }", with: retry))
+            #expect(try await fixture.sync().map(\.outcome) == [.succeeded])
+            service.change { state in
+                state.endsAt = 25
+                state.refusal = status
+                state.asked = [:]
+            }
+            #expect(try await fixture.sync().map(\.outcome) == [isRenewed ? .succeeded : .failed])
+            #expect(service.issued == (isRenewed ? 2 : 1))
+            #expect(service.state.withLock { $0.asked[25] } == (isRenewed ? 2 : 1))
+            try await fixture.end()
+        }
+    }
+
+    @Test func aListOfStatusesTakesThePlaceOfTheOneOfSessions() async throws {
+        let toml = Self.session.replacing("retry = { attempts = 1 }", with: "retry = { attempts = 1, refresh_auth_on = [401] }")
+        let service = Service(), fixture = try await fixture(service, toml)
+        #expect(try await fixture.sync().map(\.outcome) == [.succeeded])
+        service.change { state in
+            state.endsAt = 2
+            state.refusal = 403
+        }
+        #expect(try await fixture.sync().map(\.httpStatus) == [403])
+        #expect(service.issued == 1)
+        try await fixture.end()
+    }
+
     // Parts of a resource have paths of their own, and some may be for others only.
     @Test func whatAPersonMayNotReadRenewsATokenOnceAMinuteAtMost() async throws {
         let clock = ManualClock(), issued = Atomic(0)

@@ -116,6 +116,9 @@ extension PipelineState {
             if resource.due != nil, !resource.isPollable { return "\(scope) is due but must not be polled" }
             if !resource.waiters.isEmpty, resource.asked == nil || !resource.isPollable { return "\(scope) keeps somebody waiting for nothing" }
             if let due = resource.due, let end = pacing[resource.place], due < end { return "\(scope) is due before its server allows it" }
+            if let due = resource.due, let end = breakers[resource.place]?.openUntil, due < end {
+                return "\(scope) is due before its breaker allows it"
+            }
         }
         if let violation = resources.violation { return violation }
         if phase == .running, wakeTime == nil, earliestDue(at: now) != nil { return "nothing wakes what is due" }
@@ -141,6 +144,7 @@ extension PipelineState {
             var status = resource.status
             status.nextPollAt = resource.due.map { now.wall(of: $0) }
             status.parkedUntil = pacing[resource.place].flatMap { $0 > now.instant ? now.wall(of: $0) : nil }
+            status.breaker = breakers[resource.place].flatMap { breakerStatus($0, at: now) }
             status.judge(at: now.wall)
             return status
         }

@@ -30,8 +30,8 @@ extension PipelineState {
     mutating func beginWhatIsDue(_ now: Moment) {
         guard phase == .running else { return }
         let due = counted(until: now.instant, at: now)
-        for scope in due where suspects[scope] == nil { begin(scope, now) }
-        guard let suspect = due.first(where: { suspects[$0] != nil }), givingWay(at: now) == .nobody else { return }
+        for scope in due where suspects[scope] == nil && !waitsForProbe(scope) { begin(chosen(for: scope, among: due, now), now) }
+        guard let suspect = due.first(where: { suspects[$0] != nil && !waitsForProbe($0) }), givingWay(at: now) == .nobody else { return }
         begin(suspect, now)
     }
 
@@ -59,6 +59,7 @@ extension PipelineState {
         resource.acceptsDeletes = false
         resource.isFull = false
         resources[scope] = resource
+        breakers[resource.place]?.begin(scope)
     }
 
     mutating func end(_ scope: ResourceScope, _ id: Int, _ conclusion: SyncRun.Conclusion, _ now: Moment) {
@@ -66,6 +67,7 @@ extension PipelineState {
         resources[scope]?.run = nil
         suspects[scope] = nil
         if let until = conclusion.parkedUntil, let resource = resources[scope] { park(resource.place, until, resource.plan, now) }
+        judge(conclusion, of: scope, now)
         guard var resource = resources[scope] else { return }
         let report = conclusion.report
         if phase == .stopping, report.outcome == .cancelled { leaveUnserved(scope, run) }
@@ -79,7 +81,13 @@ extension PipelineState {
             resource.freshSince = now.instant
             wakeChildren(of: scope, now)
         }
-        let next = nextPoll(resource, run, report.outcome, now)
+        var next = nextPoll(resource, run, report.outcome, now)
+        resource.isRefused = false
+        if case .permanent(let status) = conclusion.evidence, report.outcome == .failed {
+            resource.isRefused = true
+            next = max(next, now.instant.advanced(by: resource.plan.breaker.maxOpen.duration))
+            outputs.append(.announce(.breakerOpened(scope: scope, cause: .permanent(status: status), until: now.wall(of: next))))
+        }
         if resource.isPollable { resource.due = next }
         resources[scope] = resource
         record(scope, next: resource.isRemoved ? next : nil, now)
@@ -160,7 +168,7 @@ extension PipelineState {
     }
 
     private func counts(_ scope: ResourceScope, _ givingWay: GivingWay, _ now: Moment) -> Bool {
-        guard let resource = resources[scope], mayBegin(scope, givingWay) else { return false }
+        guard let resource = resources[scope], mayBegin(scope, givingWay), !waitsForProbe(scope) else { return false }
         return !waitsForParents(resource, givingWay, at: now)
     }
 

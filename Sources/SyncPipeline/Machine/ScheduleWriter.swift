@@ -165,6 +165,10 @@ struct StoredSchedule: Sendable, Hashable {
     var staleAt: Date?
     /// A long run is under way, and will be over by then.
     var runsUntil: Date?
+    /// Its server failed, and is not asked before that.
+    var openUntil: Date?
+    /// How often that was so in a row; 0: it works, as far as is known.
+    var openings = 0
 
     func write(in worker: NSManagedObjectContext) throws {
         var row = try ResourceTable.row(of: scope, in: worker)

@@ -39,6 +39,8 @@ struct Exchange: Sendable {
     let knownRecords: @Sendable () async -> Manifest?
     /// Hears of the page's records while they arrive.
     var arrival: (any PageArrival)?
+    /// Called, and awaited, before a redirect is followed to the server that was asked first, with the status and the headers that lead there.
+    var willFollow: @Sendable (Int, HTTPHeaders, ExchangeWatch) async throws -> Void = { _, _, _ in }
 
     /// Makes the exchange.
     /// - Throws: `FetchError`.
@@ -104,6 +106,9 @@ struct Exchange: Sendable {
                         locations: head.headers["Location"], from: address, status: head.status, method: page.method,
                         sendsContent: !page.content.isEmpty))
                 guard !settings.authentication.leaks(to: target) else { throw Refusal.credentialLeak }
+                if target.origin == settings.first.origin {
+                    try await willFollow(head.status, address.origin == target.origin ? head.headers : [:], watch)
+                }
                 (address, isRedirected) = (target, true)
             } catch {
                 throw describe(error, address: address, status: head.status, headers: head.headers)

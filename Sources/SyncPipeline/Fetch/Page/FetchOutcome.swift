@@ -32,6 +32,8 @@ public enum FetchOutcome: Sendable {
     public var notBefore: Date? {
         switch self {
         case .parked(let until, _), .leftAlone(let until): until
+        case .page(let page): page.notBefore
+        case .notModified(let page): page.notBefore
         default: error?.notBefore
         }
     }
@@ -59,6 +61,8 @@ public struct FetchedPage: Sendable {
     public let pacing: ServerPacing
     /// A condition said that there are no records: what the body says of it, with secrets masked, empty if nothing; nil: none did.
     var ignored: String?
+    /// The server says that its limit of requests is used up until then.
+    var notBefore: Date?
 
     /// Whether this is only a part of the page, so that the run is not complete.
     public var isPartial: Bool { status == 206 }
@@ -92,4 +96,6 @@ public struct UnmodifiedPage: Sendable {
     public let attempts: Int
     /// What the response says about how soon to ask again.
     public let pacing: ServerPacing
+    /// The server says that its limit of requests is used up until then.
+    var notBefore: Date?
 }

@@ -44,6 +44,8 @@ struct ResourceTable: StateTable {
     let isRemoved = Column.flag("isRemoved")
     let staleAt = Column<Date?>("staleAt")
     let runsUntil = Column<Date?>("runsUntil")
+    let openUntil = Column<Date?>("openUntil")
+    let openings = Column<Int>.count("openings")
 
     static func row(of scope: ResourceScope, in worker: NSManagedObjectContext) throws -> StateRow<ResourceTable> {
         try StateRow.find(key: scope.source, scope.resource, scope.partition ?? "", in: worker)
@@ -61,7 +63,7 @@ extension StateRow<ResourceTable> {
             StoredSchedule(
                 scope: scope, startedAt: self.startedAt, nextPollAt: self.nextPollAt, parkedUntil: self.parkedUntil, isPaused: self.isPaused,
                 isEnabled: self.isEnabled, isRemoved: self.isRemoved,
-                lastSuccess: self.lastSuccess, staleAt: self.staleAt, runsUntil: self.runsUntil)
+                lastSuccess: self.lastSuccess, staleAt: self.staleAt, runsUntil: self.runsUntil, openUntil: self.openUntil, openings: self.openings)
         }
         set {
             self.startedAt = newValue.startedAt
@@ -73,6 +75,8 @@ extension StateRow<ResourceTable> {
             self.lastSuccess = newValue.lastSuccess
             self.staleAt = newValue.staleAt
             self.runsUntil = newValue.runsUntil
+            self.openUntil = newValue.openUntil
+            self.openings = newValue.openings
         }
     }
 

@@ -77,7 +77,7 @@ extension SyncPipeline {
         try await writer.written()
     }
 
-    /// Ends a pause, and a wait that a server asked for, and polls. Throws `SyncError.unknownScope`, and what the store says.
+    /// Ends a pause, and a wait that a server asked for or that its failures brought about, and polls. Throws `SyncError.unknownScope`, and what the store says.
     public func resume(_ scope: String?) async throws {
         for scope in try scopes(scope) { handle(.resumed(scope)) }
         try await writer.written()
@@ -112,6 +112,12 @@ extension SyncPipeline {
             handle(.resetting(scope, reset: reset))
         }
         return may ? reset : nil
+    }
+
+    /// Forgets what servers failed before: they are asked as configured again. Throws `SyncError.unknownScope`, and what the store says.
+    public func resetBreaker(_ scope: String?) async throws {
+        for scope in try scopes(scope) { handle(.forgiven(scope)) }
+        try await writer.written()
     }
 
     /// The records that were set aside, the newest first, after `skip` newer ones; with `id`, those whose id begins so.

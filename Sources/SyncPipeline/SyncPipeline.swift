@@ -57,6 +57,7 @@ public final class SyncPipeline: Sendable {
     let archive: BodyArchive
     let workers: Workers
     let slots: RequestSlots
+    let gates: RequestGates
     private let openRuns: OpenRuns
     /// The last save failed.
     private let savesFail = Atomic(false)
@@ -79,7 +80,11 @@ public final class SyncPipeline: Sendable {
         self.clock = clock
         self.random = random
         self.secrets = secrets
-        self.tokens = TokenService(pool: tokens, transports: transports, clock: clock, random: random, observe: observer)
+        let gates = RequestGates(clock: clock)
+        self.gates = gates
+        var service = TokenService(pool: tokens, transports: transports, clock: clock, random: random, observe: observer)
+        service.gates = gates
+        self.tokens = service
         self.version = version
         self.tracer = tracer
         self.observe = observer
@@ -154,6 +159,7 @@ public final class SyncPipeline: Sendable {
         // Loaded first, then put into force in one step, based on the state at that time.
         let mapping = document.mapping(configuration.model)
         var savesOtherwise = false
+        openGates(configuration, schedules)
         handle(.configured(configuration.sources.flatMap(\.resources), configuration.daemon, stored: stored, schedules: schedules)) { state in
             savesOtherwise = state.configuration.document != configuration.document
             state.configuration = configuration
@@ -168,6 +174,15 @@ public final class SyncPipeline: Sendable {
         tokens.pool.keep(only: Set(configuration.sources.flatMap(\.resources).compactMap { try? TokenRequest($0) }))
         // Files that a configuration names may have changed as well, such as a file of certificate authorities.
         await transports.renew()
+    }
+
+    /// What holds for requests does so before any is made by the new configuration.
+    private func openGates(_ configuration: CisternConfiguration, _ stored: [ResourceScope: StoredSchedule]) {
+        let asked = state.withLock { state in
+            let known = state.machine.resources.filter { $0.value.startedAt != nil }.map(\.key.source)
+            return Set(known + state.machine.leftBehind.keys.map(\.source) + stored.filter { $0.value.startedAt != nil }.map(\.key.source))
+        }
+        gates.configure(configuration.sources.flatMap(\.resources)) { asked.contains($0.source) }
     }
 
     /// What records were is known only while their resource is there, as one list: whoever else writes the rows meanwhile does not ask for one that is not.
@@ -356,7 +371,7 @@ public final class SyncPipeline: Sendable {
     private func environment(_ state: State) -> SyncRun.Environment {
         SyncRun.Environment(
             document: document, workers: workers, daemon: state.configuration.daemon, store: state.configuration.store,
-            documentLimits: state.configuration.document, mapping: state.mapping, transports: transports, slots: slots, clock: clock,
+            documentLimits: state.configuration.document, mapping: state.mapping, transports: transports, slots: slots, gates: gates, clock: clock,
             random: random, secrets: secrets, tokens: tokens, version: version, fetchQueue: fetchQueue, parseQueue: parseQueue,
             trust: trust, archive: archive, parseProbe: parseProbe.withLock { $0 }, tracer: tracer, observe: observe
         ) { [weak self] scope in
@@ -369,6 +384,8 @@ public final class SyncPipeline: Sendable {
             guard let self else { return }
             handle(.told(scope.whole, until: until))
             try? await writer.written()
+        } answered: { [weak self] scope in
+            self?.handle(.answered(scope.whole))
         }
     }
 

@@ -98,6 +98,10 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var tls = TLSConfiguration()
     /// `retry`: which failures are tried again, and when.
     public var retry = RetryConfiguration()
+    /// `rate`: how often, and how many at a time, its server is asked.
+    public var rate = RateConfiguration()
+    /// `breaker`: when its server is no longer asked for a while.
+    public var breaker = BreakerConfiguration()
     /// `limits`: how much a run, a page and a record may be.
     public var limits = LimitsConfiguration()
     /// `parse`: how odd JSON is treated. After a change the pages are read again.

@@ -43,6 +43,7 @@ struct JournalFormatter: Sendable {
                 JournalEntry(
                     .rateLimited, "\(scope): the server asked to wait; parked until \(time)",
                     fields: Self.fields(scope, nil, [("CISTERN_RETRY_AT", time)])))
+        case .breakerOpened(let scope, let cause, let until): return opened(scope, cause, until)
         case .quarantined(let scope, let run, let page, let count, let first):
             return complain(
                 scope, "quarantined \(first)",
@@ -230,6 +231,27 @@ struct JournalFormatter: Sendable {
             return JournalEntry(.runFailed, "\(report.scope): \(pages) \(verb): \(error)", fields: facts + make([("CISTERN_ERROR", error)]))
         case .cancelled:
             return JournalEntry("\(report.scope): the replay was cancelled after \(pages)", priority: .notice, fields: facts)
+        }
+    }
+
+    private mutating func opened(_ scope: ResourceScope, _ cause: BreakerCause, _ until: Date) -> JournalEntry? {
+        let time = Self.time(until)
+        func entry(_ words: String, _ more: [(String, String)] = []) -> JournalEntry {
+            JournalEntry(.breakerOpened, "\(scope): \(words)", fields: Self.fields(scope, nil, [("CISTERN_RETRY_AT", time)] + more))
+        }
+        switch cause {
+        case .failures(let count, let server):
+            return complain(
+                scope, "breaker",
+                entry(
+                    "\(server) failed \(Self.count(count, "run")) in a row; nobody asks it until \(time). To ask sooner: cisternctl resume \(scope.whole)"
+                ))
+        case .permanent(let status):
+            return complain(
+                scope, "permanent \(status)",
+                entry(
+                    "status \(status) does not change by asking again (breaker.permanent_statuses), so the schedule asks at \(time) next; check the address "
+                        + "and the credentials in the configuration, then cisternctl sync \(scope.whole)", [("CISTERN_HTTP_STATUS", "\(status)")]))
         }
     }
 

@@ -92,6 +92,7 @@ struct StatusSummary: Sendable {
                 $0.failingSince = $0.failingSince ?? now
                 $0.failure = "asks to wait"
             }
+        case .breakerOpened(let scope, _, let until): change(scope) { $0.nextPollAt = until }
         case .freshnessChanged(let scope, let isDegraded, let since, let heldDeletes):
             change(scope) {
                 $0.isDegraded = isDegraded

@@ -118,6 +118,9 @@ extension PipelineState {
             if !resource.replayWaiters.isEmpty, !resource.isReplayAsked { return "\(scope) keeps somebody waiting for no replay" }
             if !resource.waiters.isEmpty, resource.asked == nil || !resource.isPollable { return "\(scope) keeps somebody waiting for nothing" }
             if let due = resource.due, let end = pacing[resource.place], due < end { return "\(scope) is due before its server allows it" }
+            if let due = resource.due, let end = breakers[resource.place]?.openUntil, due < end {
+                return "\(scope) is due before its breaker allows it"
+            }
         }
         for (scope, resource) in resources where resource.isReplayAsked && (resource.run == nil || !resource.isPollable) {
             return "\(scope) waits for nothing with its replay"
@@ -147,6 +150,7 @@ extension PipelineState {
             status.nextPollAt = resource.due.map { now.wall(of: $0) }
             status.intervalSeconds = resource.adapted?.inSeconds
             status.parkedUntil = pacing[resource.place].flatMap { $0 > now.instant ? now.wall(of: $0) : nil }
+            status.breaker = breakers[resource.place].flatMap { breakerStatus($0, at: now) }
             status.judge(at: now.wall)
             return status
         }

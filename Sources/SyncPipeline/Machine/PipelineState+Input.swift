@@ -22,17 +22,21 @@ extension PipelineState {
         case replayAsked(ResourceScope, waiter: Int? = nil)
         /// Its run asks for its first page, for the first time or again: the limits between polls count from here.
         case asking(ResourceScope)
+        /// Its run has got a page for the first time.
+        case answered(ResourceScope)
         /// A server wants to be left alone; the run waits or is about to end.
         case told(ResourceScope, until: Date)
         case ended(ResourceScope, run: Int, SyncRun.Conclusion)
         case paused(ResourceScope)
-        /// Ends a pause, or a wait that a server asked for.
+        /// Ends a pause, or a wait that a server asked for or that its failures brought about.
         case resumed(ResourceScope)
         /// Somebody is about to have something forgotten of it. Its run, if there is one, is cut off and made up for later; `Output.mayReset` says when it
         /// has ended, and no other begins before `wasReset`. The number names who it is.
         case resetting(ResourceScope, reset: Int)
         /// That is over, well or badly.
         case wasReset(ResourceScope, reset: Int)
+        /// What its server failed before is forgotten: its breaker closes, and it is due as soon as it may be.
+        case forgiven(ResourceScope)
         /// No more work is taken; runs have this long for their open pages. If repeated, the shorter time counts.
         case stopping(grace: Duration)
         /// What `Output.save` began has ended, well or badly.

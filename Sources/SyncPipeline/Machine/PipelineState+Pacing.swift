@@ -15,6 +15,11 @@ extension PipelineState {
         let end = min(now.instant(of: until), now.instant.advanced(by: plan.retry.maxPark.duration))
         guard end > now.instant, end > pacing[place] ?? now.instant else { return }
         pacing[place] = end
+        hold(place, until: end, now)
+    }
+
+    /// Nothing of the place is due before that.
+    mutating func hold(_ place: PacingPlace, until end: SyncInstant, _ now: Moment) {
         for (scope, resource) in siblings(of: place) {
             guard let due = resource.due else { continue }
             resources[scope]?.due = max(due, end)
@@ -27,8 +32,10 @@ extension PipelineState {
         resources.filter { $0.value.place == place && !$0.value.isRemoved }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// The earliest time at which its server allows a poll.
-    func notBefore(_ resource: Resource, _ now: Moment) -> SyncInstant { max(pacing[resource.place] ?? now.instant, now.instant) }
+    /// The earliest time at which its server, or its breaker, allows a poll.
+    func notBefore(_ resource: Resource, _ now: Moment) -> SyncInstant {
+        max(pacing[resource.place] ?? now.instant, breakers[resource.place]?.openUntil ?? now.instant, now.instant)
+    }
 
     /// Until when the server of a resource wants to be left alone; nil if it may be asked.
     func pacingEnd(of scope: ResourceScope, at now: Moment) -> Date? {
@@ -36,9 +43,10 @@ extension PipelineState {
         return now.wall(of: end)
     }
 
-    /// When a wait ends that is too long for a caller to wait for; nil if there is none.
+    /// When a wait ends that is too long for a caller to wait for, or that the server has not asked for; nil if there is none.
     func parkedUntil(_ resource: Resource, _ now: Moment) -> Date? {
         let end = notBefore(resource, now)
+        if let open = breakers[resource.place]?.openUntil, open > now.instant { return now.wall(of: end) }
         return now.instant.duration(to: end) > resource.plan.retry.retryAfterPark.duration ? now.wall(of: end) : nil
     }
 
@@ -52,11 +60,11 @@ extension PipelineState {
 
     /// The answer to somebody who would wait for a parked resource: no run took place.
     func parkedReport(_ resource: Resource, _ until: Date, _ now: Moment) -> RunReport {
-        let scope = resource.status.scope
+        let scope = resource.status.scope, reason = breakerWords(resource, now) ?? "the server asked to be left alone"
         return RunReport(
             run: Self.noRun, scope: scope, cause: .control, startedAt: now.wall, endedAt: now.wall, outcome: .parked, isComplete: false,
             pages: 0, notModifiedPages: 0, bytes: 0, counts: RecordCounts(), httpStatus: resource.status.httpStatus,
-            error: "the server asked to be left alone until \(HTTPDate.format(until)); `cisternctl resume \(scope)` asks it sooner", nextPollAt: until
+            error: "\(reason) until \(HTTPDate.format(until)); `cisternctl resume \(scope)` asks it sooner", nextPollAt: until
         )
     }
 
@@ -72,13 +80,14 @@ extension PipelineState {
         // A run that a kill cut off begins again as soon as the limits allow.
         let next =
             known ?? resource.due ?? resource.run?.heldDue ?? (resource.run == nil ? nil : max(resource.soonest(at: now), notBefore(resource, now)))
+        let breaker = breakers[resource.place].flatMap { $0.isTripped ? $0 : nil }
         let runsUntil = resource.run.flatMap { $0.isNoticed ? $0.deadline : nil }
         store(
             StoredSchedule(
                 scope: scope, startedAt: resource.startedAt, nextPollAt: next.map { now.wall(of: $0) }, parkedUntil: end.map { now.wall(of: $0) },
                 isPaused: resource.status.isPaused, isEnabled: resource.status.isEnabled, isRemoved: resource.isRemoved,
                 lastSuccess: resource.status.lastSuccess, staleAt: now.wall(of: resource.staleTime), runsUntil: runsUntil.map { now.wall(of: $0) },
-                interval: resource.adapted))
+                interval: resource.adapted, openUntil: breaker?.openUntil.map { now.wall(of: $0) }, openings: breaker?.openings ?? 0))
     }
 
     /// What is stored already is not stored again.
@@ -93,12 +102,18 @@ extension PipelineState {
         guard var schedule = recorded[scope] else { return }
         schedule.isRemoved = true
         schedule.runsUntil = nil
+        // Others of its place say how that stands.
+        (schedule.openUntil, schedule.openings) = (nil, 0)
         store(schedule)
     }
 }
 
-/// Which requests a server means when it asks to be left alone: those to an origin with one credential. All resources of one place wait together.
+/// Which requests a server means when it asks to be left alone, and which count together: those to an origin with one credential, or what `rate.scope`
+/// says instead. All resources of one place wait together.
 struct PacingPlace: Sendable, Hashable {
+    private let scope: RateConfiguration.Scope
+    /// Empty, unless it is the source that counts.
+    private let source: String
     /// Nil for an address that cannot be requested: such a resource waits only with those that have the same text.
     let origin: Origin?
     let address: String
@@ -108,10 +123,19 @@ struct PacingPlace: Sendable, Hashable {
     let identity: [SecretReference]
 
     init(_ resource: ResourceConfiguration) {
-        origin = (try? HTTPAddress(resource.url))?.origin
-        address = origin == nil ? resource.url : ""
-        authentication = resource.authentication
-        secrets = resource.secretHeaders + resource.secretParameters + resource.secretFields
-        identity = resource.tls.identity
+        scope = resource.rate.scope
+        let isSource = scope == .source, hasCredential = scope == .originAndCredential
+        source = isSource ? resource.source : ""
+        let found = isSource ? nil : (try? HTTPAddress(resource.url))?.origin
+        origin = found
+        address = isSource || found != nil ? "" : resource.url
+        authentication = hasCredential ? resource.authentication : .none
+        secrets = hasCredential ? resource.secretHeaders + resource.secretParameters + resource.secretFields : []
+        identity = hasCredential ? resource.tls.identity : []
     }
+
+    /// What people call it.
+    var words: String { isSource ? "the source \(source)" : origin.map { "\($0)" } ?? "the server" }
+
+    private var isSource: Bool { scope == .source }
 }

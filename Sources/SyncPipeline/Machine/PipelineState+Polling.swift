@@ -30,8 +30,9 @@ extension PipelineState {
     mutating func beginWhatIsDue(_ now: Moment) {
         guard phase == .running else { return }
         let due = counted(until: now.instant, at: now)
-        for scope in due where suspects[scope] == nil && !isQuiet(scope, now) { begin(scope, now) }
-        guard let suspect = due.first(where: { suspects[$0] != nil }), givingWay(at: now) == .nobody, !isQuiet(suspect, now) else { return }
+        for scope in due where suspects[scope] == nil && !waitsForProbe(scope) && !isQuiet(scope, now) { begin(chosen(for: scope, among: due, now), now) }
+        guard let suspect = due.first(where: { suspects[$0] != nil && !waitsForProbe($0) }), givingWay(at: now) == .nobody, !isQuiet(suspect, now)
+        else { return }
         begin(suspect, now)
     }
 
@@ -62,6 +63,7 @@ extension PipelineState {
         resource.acceptsDeletes = false
         resource.isFull = false
         resources[scope] = resource
+        breakers[resource.place]?.begin(scope)
     }
 
     mutating func end(_ scope: ResourceScope, _ id: Int, _ conclusion: SyncRun.Conclusion, _ now: Moment) {
@@ -70,6 +72,7 @@ extension PipelineState {
         resources[scope]?.run = nil
         suspects[scope] = nil
         if let until = conclusion.parkedUntil, let resource = resources[scope] { park(resource.place, until, resource.plan, now) }
+        judge(conclusion, of: scope, now)
         guard var resource = resources[scope] else { return }
         let report = conclusion.report
         if phase == .stopping, report.outcome == .cancelled { leaveUnserved(scope, run) }
@@ -85,7 +88,13 @@ extension PipelineState {
             wakeChildren(of: scope, now)
         }
         resource.renewPatience(now)
-        let next = nextPoll(&resource, run, report.outcome, now)
+        var next = nextPoll(&resource, run, report.outcome, now)
+        resource.isRefused = false
+        if case .permanent(let status) = conclusion.evidence, report.outcome == .failed {
+            resource.isRefused = true
+            next = max(next, now.instant.advanced(by: resource.plan.breaker.maxOpen.duration))
+            outputs.append(.announce(.breakerOpened(scope: scope, cause: .permanent(status: status), until: now.wall(of: next))))
+        }
         resource.due = resource.isPollable ? next : nil
         resources[scope] = resource
         record(scope, next: resource.isRemoved ? next : nil, now)
@@ -172,7 +181,7 @@ extension PipelineState {
     }
 
     private func counts(_ scope: ResourceScope, _ givingWay: GivingWay, _ now: Moment) -> Bool {
-        guard let resource = resources[scope], mayBegin(scope, givingWay) else { return false }
+        guard let resource = resources[scope], mayBegin(scope, givingWay), !waitsForProbe(scope) else { return false }
         return !waitsForParents(resource, givingWay, at: now)
     }
 

@@ -181,6 +181,8 @@ extension PipelineState {
         var isRemoved = false
         /// Its last run had nothing to ask for, since what lists its parents was never read.
         var lacksParents = false
+        /// Its server answered its last run with what does not change by asking again.
+        var isRefused = false
         /// Who asked for the next run, and who waits for it.
         var asked: RunCause?
         var waiters: [Int] = []

@@ -32,6 +32,8 @@ struct PipelineState: Sendable {
     var resources = Resources()
     /// Which servers must not be polled, and until when.
     var pacing: [PacingPlace: SyncInstant] = [:]
+    /// Which servers have failed, and what follows from it.
+    var breakers: [PacingPlace: Breaker] = [:]
     var isArmed = false
     /// While stopping: whether a commit is under way, and whether there is anything it does not include.
     var isSaving = false
@@ -89,6 +91,8 @@ struct PipelineState: Sendable {
             resources[scope]?.startedAt = now.wall
             // Nothing follows from it before the run ends, but from what the clock says.
             if outputs.isEmpty { return [] }
+        case .answered(let scope):
+            if !noteAnswer(scope, now), outputs.isEmpty { return [] }
         case .told(let scope, let until): tell(scope, until, now)
         case .ended(let scope, let run, let conclusion): end(scope, run, conclusion, now)
         case .paused(let scope): pause(scope, now)
@@ -97,6 +101,7 @@ struct PipelineState: Sendable {
         case .wasReset(let scope, let reset):
             resources[scope]?.resets.remove(reset)
             beginReplay(scope, now)
+        case .forgiven(let scope): forgive(scope, now)
         case .stopping(let grace): stop(grace, now)
         case .committed: isSaving = false
         }
@@ -114,7 +119,9 @@ struct PipelineState: Sendable {
             let scope = ResourceScope(source: plan.source, resource: plan.name)
             known.insert(scope)
             // What is known here is newer than what was loaded: runs may have ended since.
-            if resources[scope] == nil, let until = stored[scope]?.parkedUntil { park(PacingPlace(plan), until, plan, now) }
+            guard resources[scope] == nil else { continue }
+            if let until = stored[scope]?.parkedUntil { park(PacingPlace(plan), until, plan, now) }
+            if let known = recorded[scope] { restoreBreaker(known, plan, now) }
         }
         for (scope, resource) in resources.sorted(by: { $0.key < $1.key }) where !known.contains(scope) && !resource.isRemoved {
             remove(scope, resource)
@@ -142,6 +149,8 @@ struct PipelineState: Sendable {
                 reconfigure(scope, plan, daemon, now)
             }
         }
+        let places = Set(resources.values.lazy.filter { !$0.isRemoved }.map(\.place))
+        breakers = breakers.filter { places.contains($0.key) }
         for scope in known.sorted() { record(scope, now) }
         for scope in recorded.keys.sorted() where resources[scope] == nil { retire(scope) }
     }
@@ -202,13 +211,16 @@ struct PipelineState: Sendable {
                 // What a replay holds back.
                 resource.run?.heldDue = old.schedule == plan.schedule ? due : isTimed ? regular : min(due, regular)
             } else {
-                let next = old.schedule == plan.schedule ? due : min(due, regular)
+                var next = old.schedule == plan.schedule ? due : min(due, regular)
+                // What its server refused may have been mended by it.
+                if resource.isRefused, old != plan, !resource.schedule.isOfTimes { next = min(next, resource.soonest(at: now)) }
                 resource.due = max(next, notBefore(resource, now))
                 if old.schedule != plan.schedule, resource.asked == nil {
                     resource.due = afterQuietHours(max(next, notBefore(resource, now)), &resource, now)
                 }
             }
         }
+        if old != plan { resource.isRefused = false }
         resources[scope] = resource
         if resource.due == nil { schedule(scope, daemon: daemon, stored: nil, now) }
     }
@@ -243,6 +255,7 @@ struct PipelineState: Sendable {
     private mutating func resume(_ scope: ResourceScope, _ now: Moment) {
         guard let resource = resources[scope], !resource.isRemoved else { return }
         resources[scope]?.status.isPaused = false
+        halfOpen(resource.place, now)
         if pacing.removeValue(forKey: resource.place) != nil {
             // The same server told the others to wait: they continue as well.
             for (other, sibling) in siblings(of: resource.place) where other != scope {

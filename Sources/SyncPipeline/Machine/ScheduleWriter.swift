@@ -167,6 +167,10 @@ struct StoredSchedule: Sendable, Hashable {
     var runsUntil: Date?
     /// What `adaptive` has made of the interval.
     var interval: Duration?
+    /// Its server failed, and is not asked before that.
+    var openUntil: Date?
+    /// How often that was so in a row; 0: it works, as far as is known.
+    var openings = 0
 
     func write(in worker: NSManagedObjectContext) throws {
         var row = try ResourceTable.row(of: scope, in: worker)

@@ -32,7 +32,10 @@ extension ListingRun {
         ) { [self] event in
             switch event {
             case .attempt: step { $0.waits[page] = nil }
-            case .asking: if page == 1, beginsPoll { environment.asks(scope) }
+            case .asking:
+                step { $0.waits[page] = nil }
+                if page == 1, beginsPoll { environment.asks(scope) }
+            case .waiting(let delay): step { $0.waits[page] = environment.clock.instant.advanced(by: delay) }
             case .retrying(let error, let delay):
                 step { $0.waits[page] = environment.clock.instant.advanced(by: delay) }
                 observe(.retrying(scope: scope, run: id, page: page, attempt: error.attempts, delay: delay, reason: "\(error)"))
@@ -43,6 +46,7 @@ extension ListingRun {
             await environment.willWait(scope, until)
         }
         fetchEnvironment.listener = environment.tracer.map { ExchangeListener(tracer: $0, scope: scope) }
+        fetchEnvironment.gate = environment.gates.gate(of: scope.whole)
         fetchEnvironment.spool = SpoolPlace(folder: environment.document.fileURL, leavesFree: environment.store.minFreeDisk.bytes)
         if environment.archive.isKept(scope) {
             fetchEnvironment.recorder = BodyRecorder(
@@ -86,6 +90,14 @@ extension ListingRun {
             on: environment.fetchQueue)
     }
 
+    /// Takes in what an outcome says of the server.
+    func note(_ outcome: FetchOutcome, _ tally: inout RunTally) {
+        let evidence = Breaker.Evidence(outcome, resource.breaker)
+        // Others of its place may wait for that.
+        if evidence == .works, tally.evidence != .works { environment.answered(scope) }
+        if evidence != .none { tally.evidence = evidence }
+    }
+
     /// Takes in why the run ends.
     func stop(_ tally: inout RunTally, after outcome: FetchOutcome) {
         // The status of an earlier page says nothing about a request that got no response.
@@ -116,7 +128,7 @@ extension ListingRun {
         guard wait <= resource.retry.retryAfterPark.duration else {
             tally.outcome = .parked
             tally.parkedUntil = until
-            tally.error = "the server asked to be left alone until \(HTTPDate.format(until))"
+            tally.error = "the server, or rate.requests, allows no request until \(HTTPDate.format(until))"
             environment.observe(.parked(scope: scope, until: until))
             return false
         }

@@ -218,6 +218,7 @@ final class ListingRun: Sendable {
             }
             defer { packing?.end() }
             self.step { $0.waits[page] = nil }
+            note(outcome, &tally)
             let facts: PageFacts
             switch outcome {
             case .page(let fetched):
@@ -350,6 +351,6 @@ final class ListingRun: Sendable {
             counts: tally.counts, httpStatus: tally.status, error: tally.error, failure: tally.failure)
         return Conclusion(
             report: report, parkedUntil: tally.parkedUntil, pacing: tally.pacing, heldDeletes: held,
-            guardName: verdict.guardName, isCaughtUp: tally.isCaughtUp)
+            guardName: verdict.guardName, isCaughtUp: tally.isCaughtUp, evidence: tally.evidence)
     }
 }

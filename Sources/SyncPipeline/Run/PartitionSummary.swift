@@ -26,6 +26,8 @@ struct PartitionSummary: Sendable {
     private var guardName: String?
     private var pacing: ServerPacing?
     private var parkedUntil: Date?
+    /// What the last part that was asked for says of the server.
+    private var evidence = Breaker.Evidence.none
     private(set) var error: String?
     private var failure: RunFailure?
     private var completeParts = 0
@@ -74,6 +76,8 @@ struct PartitionSummary: Sendable {
         pacing = pacing.map { $0.slower(conclusion.pacing) } ?? conclusion.pacing
         heldDeletes += conclusion.heldDeletes
         guardName = guardName ?? conclusion.guardName
+        // What is answered of one part says nothing of the others.
+        if case .permanent = conclusion.evidence { evidence = .works } else if conclusion.evidence != .none { evidence = conclusion.evidence }
         switch report.outcome {
         case .succeeded:
             if report.isComplete { completeParts += 1 }
@@ -145,7 +149,7 @@ struct PartitionSummary: Sendable {
                 isComplete: isComplete, pages: pages, notModifiedPages: notModified, bytes: bytes, counts: counts, httpStatus: status, error: error,
                 failure: failure),
             parkedUntil: parkedUntil, pacing: pacing, heldDeletes: heldDeletes, guardName: guardName, isCaughtUp: isCaughtUp,
-            lacksParents: lacksParents)
+            lacksParents: lacksParents, evidence: evidence)
     }
 }
 

@@ -13,6 +13,8 @@ struct RunTally: Sendable {
     var error: String?
     var failure: RunFailure?
     var parkedUntil: Date?
+    /// What it says of the server.
+    var evidence = Breaker.Evidence.none
     /// The rows listed by the pages that the run read; `unmodified` gives those of the others.
     var seen: KeyRuns { collected.keys.subtracting(gone) }
     private var collected = KeyCollector()

@@ -15,6 +15,7 @@ final class SyncRun: Sendable {
         let mapping: ModelMapping
         let transports: TransportPool
         let slots: RequestSlots
+        let gates: RequestGates
         let clock: any SyncClock
         let random: RandomSource
         let secrets: SecretResolver
@@ -33,6 +34,8 @@ final class SyncRun: Sendable {
         let asks: @Sendable (ResourceScope) -> Void
         /// Called, and awaited, before a wait that a server asked for.
         let willWait: @Sendable (ResourceScope, Date) async -> Void
+        /// Called when a run has got a page for the first time.
+        let answered: @Sendable (ResourceScope) -> Void
 
         /// Tells that a run begins.
         func begin(_ start: RunStart) {
@@ -80,6 +83,8 @@ final class SyncRun: Sendable {
         var isGone = false
         /// There was nothing to ask for, since what lists its parents was never read.
         var lacksParents = false
+        /// What it says of the server.
+        var evidence = Breaker.Evidence.none
     }
 
     /// What changes while it runs.

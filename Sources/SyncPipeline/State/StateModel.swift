@@ -33,7 +33,9 @@ enum StatusViews {
             \(sql(\.lastSuccess)) AS last_success, CAST((julianday('now') - \(day(\.lastSuccess))) * 86400 AS INTEGER) AS age_s, \
             CASE WHEN NOT \(sql(\.isRemoved)) THEN \(sql(\.nextPollAt)) END AS next_poll_at, \(sql(\.cursor)) AS cursor, \
             \(sql(\.pages)) AS pages, \(sql(\.rows)) AS rows, \(sql(\.httpStatus)) AS http_status, \
-            \(sql(\.consecutiveFailures)) AS consecutive_failures, NULL AS breaker, \(sql(\.completeAt)) AS complete_at, \
+            \(sql(\.consecutiveFailures)) AS consecutive_failures, \
+            CASE WHEN \(sql(\.openings)) = 0 THEN 'closed' WHEN \(day(\.openUntil)) > julianday('now') THEN 'open' ELSE 'half-open' END AS breaker, \
+            \(sql(\.completeAt)) AS complete_at, \
             \(sql(\.lastError)) AS error, \(sql(\.heldDeletes)) AS held_deletes \
             FROM \(ResourceTable.view ?? ResourceTable.entity)
             """

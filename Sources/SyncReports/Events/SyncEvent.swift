@@ -15,6 +15,8 @@ public enum SyncEvent: Sendable, Hashable {
     case runFinished(RunReport)
     /// The server asked to wait longer than a run may take: the resource is parked.
     case parked(scope: ResourceScope, until: Date)
+    /// A server failed, or answered with what does not change by asking again: it is asked again then at the soonest. `scope`: whose run found it.
+    case breakerOpened(scope: ResourceScope, cause: BreakerCause, until: Date)
     /// Records were set aside, each with a reason.
     case quarantined(scope: ResourceScope, run: UUID, page: Int, count: Int, first: String)
     /// A complete run would have removed more than the guards allow: nothing was removed.
@@ -65,6 +67,14 @@ public enum SyncEvent: Sendable, Hashable {
     case backupMade(name: String, bytes: Int64, removed: Int)
     /// A backup could not be made, or an old one not removed. The document is none the worse for it.
     case backupFailed(reason: String)
+}
+
+/// Why a server is left alone without having asked for it.
+public enum BreakerCause: Sendable, Hashable {
+    /// So many runs in a row found that it fails: no resource asks it. `server`: what people call it.
+    case failures(count: Int, server: String)
+    /// This status does not change by asking again: the resource is not asked by its schedule. Whoever asks for it is served.
+    case permanent(status: Int)
 }
 
 /// A run that begins.

@@ -40,6 +40,8 @@ public struct ResourceStatus: Sendable, Hashable {
     public package(set) var intervalSeconds: TimeInterval?
     /// Until when its server wants it left alone.
     public package(set) var parkedUntil: Date?
+    /// What its server's failures have led to; nil: it is asked as configured.
+    public package(set) var breaker: BreakerStatus?
     /// The latest run that ended in this process; nil before the first.
     public package(set) var lastReport: RunReport?
     /// The last status a server answered with; nil if there was none yet.
@@ -65,7 +67,7 @@ public struct ResourceStatus: Sendable, Hashable {
         nextPollAt: Date? = nil, intervalSeconds: TimeInterval? = nil, parkedUntil: Date? = nil, objects: Int? = nil, httpStatus: Int? = nil,
         error: String? = nil,
         consecutiveFailures: Int = 0, heldDeletes: Int = 0, guardName: String? = nil, runningPage: Int? = nil, runningRecords: Int? = nil,
-        lastReport: RunReport? = nil
+        lastReport: RunReport? = nil, breaker: BreakerStatus? = nil
     ) {
         self.scope = scope
         self.health = health
@@ -87,6 +89,7 @@ public struct ResourceStatus: Sendable, Hashable {
         self.runningPage = runningPage
         self.runningRecords = runningRecords
         self.lastReport = lastReport
+        self.breaker = breaker
     }
 
     /// Says how it stands at a time, from everything else that is known.
@@ -106,7 +109,7 @@ public struct ResourceStatus: Sendable, Hashable {
 
 extension ResourceStatus: Codable {
     private enum CodingKeys: String, CodingKey {
-        case scope, objects, error
+        case scope, objects, error, breaker
         case health = "state"
         case lastSuccess = "last_success_at"
         case completeAt = "complete_at"
@@ -140,7 +143,8 @@ extension ResourceStatus: Codable {
             guardName: try values.decodeIfPresent(String.self, forKey: .guardName),
             runningPage: try values.decodeIfPresent(Int.self, forKey: .runningPage),
             runningRecords: try values.decodeIfPresent(Int.self, forKey: .runningRecords),
-            lastReport: try values.decodeIfPresent(RunReport.self, forKey: .lastReport))
+            lastReport: try values.decodeIfPresent(RunReport.self, forKey: .lastReport),
+            breaker: try values.decodeIfPresent(BreakerStatus.self, forKey: .breaker))
     }
 
     /// Leaves out what is nil, held deletions that are zero, and the flags: `state` speaks for them.
@@ -155,6 +159,7 @@ extension ResourceStatus: Codable {
         try values.encodeIfPresent(intervalSeconds, forKey: .intervalSeconds)
         try values.encodeIfPresent(parkedUntil, forKey: .parkedUntil)
         try values.encodeIfPresent(objects, forKey: .objects)
+        try values.encodeIfPresent(breaker, forKey: .breaker)
         try values.encodeIfPresent(httpStatus, forKey: .httpStatus)
         try values.encodeIfPresent(error, forKey: .error)
         try values.encode(consecutiveFailures, forKey: .consecutiveFailures)
@@ -165,6 +170,31 @@ extension ResourceStatus: Codable {
         try values.encodeIfPresent(runningPage, forKey: .runningPage)
         try values.encodeIfPresent(runningRecords, forKey: .runningRecords)
         try values.encodeIfPresent(lastReport, forKey: .lastReport)
+    }
+}
+
+/// A server that failed run after run, and is left alone for that.
+public struct BreakerStatus: Sendable, Hashable, Codable {
+    /// Whether anybody asks it.
+    public enum State: String, Sendable, Hashable, Codable, CaseIterable {
+        /// Nobody does, until the time that is named.
+        case open
+        /// One resource does; the others wait for what it finds.
+        case halfOpen = "half-open"
+    }
+
+    /// Whether anybody asks it.
+    public let state: State
+    /// Until when nobody does; nil unless it is open.
+    public let until: Date?
+    /// How often in a row it was left alone: each time twice as long.
+    public let openings: Int
+
+    /// One that has opened so often.
+    public init(_ state: State, until: Date? = nil, openings: Int) {
+        self.state = state
+        self.until = until
+        self.openings = openings
     }
 }
 

@@ -167,6 +167,8 @@ public enum MessageID: String, Sendable, CaseIterable {
     case sourceRecovered = "c9e446ead90b4655bbf7caed4706dfa5"
     /// Parked until the time the server named.
     case rateLimited = "c3bf118f59bc49f8ae9576d56c0aad50"
+    /// A server failed run after run, or an answer does not change by asking again: it is left alone for a while.
+    case breakerOpened = "786afb513ee540598f19dcbd346ca068"
     /// The server refused the credentials.
     case authRejected = "9673601322be4f4bb5e0a60f3c1f9685"
     /// A complete run would have removed more rows than the guards allow: none was.
@@ -201,7 +203,7 @@ public enum MessageID: String, Sendable, CaseIterable {
         switch self {
         case .storeCorrupt, .diskLow, .watchdogMissed: .critical
         case .reloadFailed, .authRejected, .tlsFailed, .backupFailed: .error
-        case .runFailed, .sourceDegraded, .deletesBlocked, .recordsQuarantined, .responseRefused, .redirectRefused, .archiveFailed:
+        case .runFailed, .sourceDegraded, .breakerOpened, .deletesBlocked, .recordsQuarantined, .responseRefused, .redirectRefused, .archiveFailed:
             .warning
         case .started, .ready, .reloaded, .stopping, .schemaMigrated, .sourceRecovered, .rateLimited, .clockJumped,
             .backupMade:

@@ -81,6 +81,11 @@ struct StatusTable {
     private static func cause(_ resource: ResourceStatus) -> String {
         var text = resource.error ?? ""
         if resource.consecutiveFailures > 1 { text = "\(resource.consecutiveFailures) times: " + text }
+        switch resource.breaker?.state {
+        case .open?: text += "; its server is left alone: cisternctl resume \(resource.scope) asks it sooner"
+        case .halfOpen?: text += "; one resource tries whether its server works again"
+        case nil: break
+        }
         return text
     }
 

@@ -8,7 +8,7 @@ import Testing
         let missing = Capability.all.filter { !$0.isSupported }.map(\.name).sorted()
         #expect(
             missing == [
-                "rate.budget", "rec.recursive",
+                "rec.recursive"
             ])
     }
 

@@ -62,6 +62,7 @@ import Testing
             .freshnessChanged(scope: scope, isDegraded: false, since: now, heldDeletes: 0),
             .freshnessChanged(scope: scope, isDegraded: true, since: nil, heldDeletes: 7),
             .parked(scope: scope, until: now),
+            .breakerOpened(scope: scope, cause: .failures(count: 5, server: "https://x"), until: now),
             .quarantined(scope: scope, run: run, page: 1, count: 2, first: "no key"),
             .deletesHeld(scope: scope, run: run, count: 40, known: 50, guardName: "deletion.max_fraction"),
             .authenticationRejected(scope: scope, url: "https://x/", status: 401),

@@ -41,6 +41,9 @@ struct PipelineWalk {
     private var lastStarted: [ResourceScope: SyncInstant] = [:]
     /// What servers asked for, by origin.
     private var told: [String: SyncInstant] = [:]
+    /// Origins whose breakers have opened and not closed since, until when nobody may ask, and who was let through after that.
+    private var opened: [String: SyncInstant] = [:]
+    private var probing: [String: Int] = [:]
     /// Who waits: since which run.
     private var waiters: [Int: (scope: ResourceScope, after: Int)] = [:]
     private var waiterCount = 0
@@ -72,7 +75,7 @@ struct PipelineWalk {
     private mutating func step() {
         if isStopped { return goOn() }
         let scope = Self.scopes[random.next(upTo: Self.scopes.count)]
-        switch random.next(upTo: 23) {
+        switch random.next(upTo: 25) {
         case 0..<5: pass([.zero, .seconds(1), .seconds(30), .minutes(10), .hours(1), .hours(5)][random.next(upTo: 6)])
         case 5..<7: ask(scope, waits: false)
         case 7..<9: ask(scope, waits: true)
@@ -84,6 +87,7 @@ struct PipelineWalk {
             told[scope.source] = nil
             // The others of its server go on as well.
             expected = [:]
+            opened[scope.source] = opened[scope.source].map { min($0, bench.now.instant) }
             tell(.resumed(scope), "resume \(scope)")
         case 16:
             // Read now, put into force in some later step.
@@ -95,6 +99,10 @@ struct PipelineWalk {
         case 19: replay(scope, waits: false)
         case 20: replay(scope, waits: true)
         case 21: reset(scope)
+        case 22:
+            close(scope)
+            tell(.forgiven(scope), "forgive \(scope)")
+        case 23: answerRun()
         default: tell(.due, "due")
         }
     }
@@ -116,6 +124,7 @@ struct PipelineWalk {
         plans = Self.scopes.map { plan($0) }
         suspects = Set(kills.filter { $0.value.ends > 0 }.keys)
         begin = bench.now.instant
+        probing = [:]
         expected = stored.compactMapValues(\.nextPollAt).merging(kills.compactMapValues(\.nextPoll)) { max($0, $1) }
             // No start believes in a longer interval.
             .mapValues { min($0, bench.now.wall.addingTimeInterval(86_400)) }
@@ -129,7 +138,7 @@ struct PipelineWalk {
         let cron = random.next(upTo: 4) == 0 ? Self.expressions[random.next(upTo: Self.expressions.count)] : nil
         let quietHours = random.next(upTo: 4) == 0 ? Self.quietHours : [], isQueued = random.next(upTo: 2) == 0, adapts = random.next(upTo: 4) == 0
         // Some have parts for what another lists, some of these for what a third does.
-        let number = Self.scopes.firstIndex(of: scope) ?? 0, hasParents = number > 0 && random.next(upTo: 3) > 0
+        let failures = 1 + random.next(upTo: 3), number = Self.scopes.firstIndex(of: scope) ?? 0, hasParents = number > 0 && random.next(upTo: 3) > 0
         return MachineBench.plan(scope) {
             $0.schedule.every = .minutes(Int64(every * 60))
             $0.schedule.minInterval = .seconds(30)
@@ -140,6 +149,7 @@ struct PipelineWalk {
             $0.schedule.adaptive = cron == nil && adapts
             $0.isEnabled = isEnabled
             $0.limits.maxRunTime = .minutes(20)
+            $0.breaker.failures = failures
             if hasParents {
                 $0.partitions = PartitionConfiguration(as: "p", .parents(.init(resource: "\(Self.scopes[number - 1])", entity: "Person")))
             }
@@ -207,8 +217,39 @@ struct PipelineWalk {
         forgive(run.scope)
         if outcome == .succeeded { listParents(run.scope) }
         var conclusion = bench.conclusion(run.scope, run.id, outcome, parkedFor: wait)
+        conclusion.evidence = evidence(of: outcome, run)
         conclusion.lacksParents = outcome == .failed && bench.state.resources[run.scope]?.parents != nil && random.next(upTo: 2) == 0
         tell(.ended(run.scope, run: run.id, conclusion), "end \(run.scope) \(run.id) \(outcome)")
+    }
+
+    /// What the server did, and what follows from it: whether it fails all that ask it is for the machine to say.
+    private mutating func evidence(of outcome: RunOutcome, _ run: OpenRun) -> Breaker.Evidence {
+        if probing[run.scope.source] == run.id { probing[run.scope.source] = nil }
+        switch outcome {
+        case .succeeded, .incomplete: close(run.scope)
+        case .failed: break
+        case .cancelled, .parked: return .none
+        }
+        guard outcome == .failed else { return .works }
+        let evidence: Breaker.Evidence = [.unreachable, .unreachable, .fails, .fails, .works, .permanent(404), .none][random.next(upTo: 7)]
+        if evidence == .works || evidence == .permanent(404) { close(run.scope) }
+        return evidence
+    }
+
+    private mutating func close(_ scope: ResourceScope) {
+        opened[scope.source] = nil
+        probing[scope.source] = nil
+        // What was held back by it goes on.
+        expected = expected.filter { $0.key.source != scope.source }
+    }
+
+    /// A run gets its first page.
+    private mutating func answerRun() {
+        let polls = open.filter { !$0.isReplay }
+        guard !polls.isEmpty else { return }
+        let run = polls[random.next(upTo: polls.count)]
+        if probing[run.scope.source] == run.id { close(run.scope) }
+        tell(.answered(run.scope), "\(run.scope) is answered")
     }
 
     /// What was never polled with success may be polled as soon as its parents are listed.
@@ -245,6 +286,7 @@ struct PipelineWalk {
     private mutating func reload() {
         expected = [:]
         plans = Self.scopes.filter { _ in random.next(upTo: 5) > 0 }.map { plan($0) }
+        opened = opened.filter { source, _ in plans.contains { $0.source == source } }
         tell(.configured(plans, MachineBench.daemon(), stored: loaded ?? storedStatuses()), "reload \(plans.map(\.scope))")
         loaded = nil
     }
@@ -309,11 +351,14 @@ struct PipelineWalk {
             polled.formUnion(open.filter { !$0.isReplay }.map(\.scope))
             while let run = open.first, failure == nil {
                 open.removeFirst()
+                var conclusion = bench.conclusion(run.scope, run.id)
                 if !run.isReplay {
                     forgive(run.scope)
                     listParents(run.scope)
+                    close(run.scope)
+                    conclusion.evidence = .works
                 }
-                tell(.ended(run.scope, run: run.id, bench.conclusion(run.scope, run.id)), "end \(run.scope) \(run.id)")
+                tell(.ended(run.scope, run: run.id, conclusion), "end \(run.scope) \(run.id)")
                 polled.formUnion(open.filter { !$0.isReplay }.map(\.scope))
             }
             endResets()
@@ -352,6 +397,11 @@ struct PipelineWalk {
         case .stopped: isStopped = true
         case .hurry(let scope, let id), .endAfterPage(let scope, let id):
             if !open.contains(where: { $0.scope == scope && $0.id == id }) { fail("\(scope) \(id) does not run") }
+        case .announce(.breakerOpened(let scope, .failures, let until)):
+            let end = bench.now.instant(of: until)
+            if bench.now.instant.duration(to: end) > .hours(1) + Self.rounding { fail("\(scope) is left alone until \(until)") }
+            opened[scope.source] = end
+            probing[scope.source] = nil
         case .wake, .announce: break
         }
     }
@@ -382,6 +432,7 @@ struct PipelineWalk {
             fail("\(scope) was polled before the time that was known before the restart")
         }
         checkSuspicion(scope, now)
+        checkBreaker(scope, order.id, now)
         let parents = order.resource.partitions?.parents?.resource, isLong = now.advanced(by: .zero - PipelineState.parentPatience)
         if let beside = open.first(where: { "\($0.scope)" == parents && $0.started > isLong }) {
             fail("\(scope) began beside \(beside.scope), which lists its parents")
@@ -389,6 +440,14 @@ struct PipelineWalk {
         lastStarted[scope] = now
         lastRun = order.id
         open.append(OpenRun(id: order.id, scope: scope, started: now, isReplay: false))
+    }
+
+    /// Nobody begins while a breaker is open, and one after that until it is known how that went.
+    private mutating func checkBreaker(_ scope: ResourceScope, _ id: Int, _ now: SyncInstant) {
+        guard let end = opened[scope.source] else { return }
+        if now.duration(to: end) > Self.rounding { fail("\(scope) began while nobody was to ask its server") }
+        if let probe = probing[scope.source] { fail("\(scope) began beside run \(probe), which is to find out whether its server works") }
+        probing[scope.source] = id
     }
 
     /// Who may have ended the process before is polled with nobody beside it; nobody waits for that longer than five minutes.

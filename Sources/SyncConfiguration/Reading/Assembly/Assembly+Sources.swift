@@ -130,6 +130,9 @@ extension Assembly {
         resource.tls = inherit(TLSConfiguration.self, "tls", resolveTLS(layers.map { $0.table("tls") })).value
         let retry = inherit(RetryConfiguration.self, "retry")
         resource.retry = retry.value
+        let rate = inherit(RateConfiguration.self, "rate"), breaker = inherit(BreakerConfiguration.self, "breaker")
+        resource.rate = rate.value
+        resource.breaker = breaker.value
         resource.limits = inherit(LimitsConfiguration.self, "limits").value
         let parse = parsePolicy(of: resource, layers)
         resource.parse = parse.value
@@ -173,6 +176,8 @@ extension Assembly {
 
         checkSchedule(schedule.value, schedule.origins, own)
         checkRetry(retry.value, retry.origins, own)
+        checkRate(rate.value, rate.origins, own)
+        checkBreaker(breaker.value, breaker.origins, own)
         checkDeletion(resource, entity, deletion.origins, layers)
         checkKeptBodies(resource, schema.origins, own)
         checkCoercion(resource, schema.origins, own)

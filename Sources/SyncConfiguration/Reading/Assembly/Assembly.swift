@@ -55,6 +55,8 @@ struct Assembly {
         let tls = section(TLSConfiguration.self, "defaults.tls", layer("tls"))
         checkTLS(tls, defaults.table("tls"))
         _ = section(RetryConfiguration.self, "defaults.retry", layer("retry"))
+        _ = section(RateConfiguration.self, "defaults.rate", layer("rate"))
+        _ = section(BreakerConfiguration.self, "defaults.breaker", layer("breaker"))
         _ = section(LimitsConfiguration.self, "defaults.limits", layer("limits"))
         _ = section(ParsePolicy.self, "defaults.parse", layer("parse"))
         _ = section(SchemaConfiguration.self, "defaults.schema", layer("schema"))
@@ -142,6 +144,23 @@ extension Assembly {
         complaints.add(
             at: origins["base"] ?? origins["max_delay"], layer.subject.key("retry").key("base"),
             "base \"\(retry.base)\" is longer than max_delay \"\(retry.maxDelay)\"", "write max_delay = \"\(retry.base)\"")
+    }
+
+    func checkRate(_ rate: RateConfiguration, _ origins: [String: DocumentNode.Place], _ layer: Layer) {
+        let subject = layer.subject.key("rate")
+        if case .named(nil, _, _) = rate.headers, rate.earlyLimit > 0 {
+            complaints.add(
+                at: origins["early_limit"] ?? origins["headers"], subject.key("early_limit"),
+                "early_limit is a share of a limit, and headers names none",
+                "write limit = \"NAME\" in headers, or remove early_limit")
+        }
+    }
+
+    func checkBreaker(_ breaker: BreakerConfiguration, _ origins: [String: DocumentNode.Place], _ layer: Layer) {
+        guard breaker.openFor > breaker.maxOpen else { return }
+        complaints.add(
+            at: origins["open_for"] ?? origins["max_open"], layer.subject.key("breaker").key("open_for"),
+            "open_for \"\(breaker.openFor)\" is longer than max_open \"\(breaker.maxOpen)\"", "write max_open = \"\(breaker.openFor)\"")
     }
 
     /// Warns of secrets that others can read.

@@ -93,7 +93,7 @@ extension Codec where Value == [Int]? {
     static var refreshedStatuses: Codec {
         let plain = Codec<[Int]>.statuses(400...499, isEmptyAllowed: true), expected = plain.expected + ", or \"auto\""
         return Codec(expected: expected, wrong: plain.wrong + ["[429]", "[500]", "\"always\""]) { node in
-            if node.string == "auto" { return .value(.some(nil)) }
+            if node.string == "auto" { return .value(nil) }
             if node.array == nil { return mismatch(node, expected, "write [401], or \"auto\"") }
             switch plain.read(node) {
             case .value(let statuses) where statuses.contains(429):

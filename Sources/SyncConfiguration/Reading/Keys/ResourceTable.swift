@@ -81,9 +81,9 @@ struct ResourceTable: ConfigurationTable {
         ]
         return own + judging
             + Key.structural(
-                "also", "schedule", "http", "tls", "retry", "limits", "parse", "schema", "deletion", "auth", "pages", "for_each", "incremental", "csv"
+                "also", "schedule", "http", "tls", "retry", "rate", "breaker", "limits", "parse", "schema", "deletion", "auth", "pages", "for_each",
+                "incremental", "csv"
             )
-            + Key.later("rate", "breaker")
     }
 
     /// What says what an answer means, in the order in which it is asked, and which of its records are taken.

@@ -103,7 +103,7 @@ struct TopTable: ConfigurationTable {
 /// `[defaults]`, which has nothing but tables.
 struct DefaultsTable: ConfigurationTable {
     static var keys: [Key<Self>] {
-        Key.structural("schedule", "http", "tls", "retry", "limits", "parse", "schema", "deletion") + Key.later("rate", "breaker")
+        Key.structural("schedule", "http", "tls", "retry", "rate", "breaker", "limits", "parse", "schema", "deletion")
     }
 }
 

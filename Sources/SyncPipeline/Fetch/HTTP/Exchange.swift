@@ -45,6 +45,8 @@ struct Exchange: Sendable {
     var recorder: BodyRecorder?
     /// Takes down what goes over the wire; nil: nobody looks.
     var traced: OpenExchange?
+    /// Called, and awaited, before a redirect is followed to the server that was asked first, with the status and the headers that lead there.
+    var willFollow: @Sendable (Int, HTTPHeaders, ExchangeWatch) async throws -> Void = { _, _, _ in }
 
     /// Takes an answer of a former time for one that has just come.
     /// - Throws: `FetchError`, and what the body throws.
@@ -139,6 +141,9 @@ struct Exchange: Sendable {
                         locations: head.headers["Location"], from: address, status: head.status, method: page.method,
                         sendsContent: !page.content.isEmpty))
                 guard !settings.authentication.leaks(to: target) else { throw Refusal.credentialLeak }
+                if target.origin == settings.first.origin {
+                    try await willFollow(head.status, address.origin == target.origin ? head.headers : [:], watch)
+                }
                 (address, isRedirected) = (target, true)
             } catch {
                 throw describe(error, address: address, status: head.status, headers: head.headers)

@@ -22,12 +22,12 @@ final class ExchangeWatch: Sendable {
     }
 
     private let limits: HTTPConfiguration
-    private let deadline: SyncInstant
+    private let end: Mutex<SyncInstant>
     private let phase: Mutex<Phase>
 
     init(limits: HTTPConfiguration, start: SyncInstant) {
         self.limits = limits
-        deadline = start.advanced(by: limits.totalTimeout.duration)
+        end = Mutex(start.advanced(by: limits.totalTimeout.duration))
         phase = Mutex(.idle)
     }
 
@@ -69,6 +69,11 @@ final class ExchangeWatch: Sendable {
     func ended() {
         phase.withLock { $0 = .idle }
     }
+
+    /// The exchange waits for what is no matter of the server's: that time does not count.
+    func postpone(by wait: Duration) { end.withLock { $0 = $0.advanced(by: wait) } }
+
+    private var deadline: SyncInstant { end.withLock { $0 } }
 
     // MARK: What follows
 

@@ -69,13 +69,15 @@ public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
         case refused(Refusal)
         /// A secret could not be read or cannot be sent.
         case credential
+        /// `rate.requests` allows no request for longer than a run should wait.
+        case budget
         /// The fetch was cancelled.
         case cancelled
 
         /// Whether it is certain that nothing of the request that failed was sent: it was still to be connected to the server.
         var isBeforeRequest: Bool {
             switch self {
-            case .connect, .timeout(.connect), .dnsTemporary, .dnsNotFound, .tls, .credential: true
+            case .connect, .timeout(.connect), .dnsTemporary, .dnsNotFound, .tls, .credential, .budget: true
             case .timeout, .reset, .shortBody, .malformed, .corruptBody, .status, .answer, .answerErrors, .contentType, .tooLarge, .spool, .refused,
                 .cancelled:
                 false
@@ -148,6 +150,7 @@ public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
         case .tooLarge(let size): "limit exceeded: \(size.rawValue)"
         case .refused(let refusal): "refused: \(refusal)"
         case .credential: "credential cannot be used"
+        case .budget: "the budget of requests is used up"
         case .cancelled: "cancelled"
         }
     }

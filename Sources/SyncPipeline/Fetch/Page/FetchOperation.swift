@@ -131,6 +131,8 @@ public struct FetchEnvironment: Sendable {
     var recorder: BodyRecorder?
     /// Who hears of each exchange; nil: nobody.
     var listener: ExchangeListener?
+    /// What its requests go through before they take a slot; nil: they are not counted.
+    var gate: RequestGate?
     /// Called with what happens. Called on no particular thread.
     public let observe: @Sendable (FetchEvent) -> Void
     /// Until when the server wants to be left alone, whichever fetch it told; nil if it may be polled. Called before every attempt, once the attempt
@@ -163,6 +165,8 @@ public enum FetchEvent: Sendable, Hashable {
     case attempt(Int)
     /// It goes out.
     case asking(Int)
+    /// The budget of the server's place allows no request before the end of this time.
+    case waiting(Duration)
     /// An attempt failed and there will be another one after `delay`.
     case retrying(FetchError, delay: Duration)
 }

@@ -32,6 +32,8 @@ public enum FetchOutcome: Sendable {
     public var notBefore: Date? {
         switch self {
         case .parked(let until, _), .leftAlone(let until): until
+        case .page(let page): page.notBefore
+        case .notModified(let page): page.notBefore
         default: error?.notBefore
         }
     }
@@ -61,6 +63,8 @@ public struct FetchedPage: Sendable {
     var ignored: String?
     /// Its body as it came, for the archive; nil: it is not kept.
     var body: ArrivedBody?
+    /// The server says that its limit of requests is used up until then.
+    var notBefore: Date?
 
     /// Whether this is only a part of the page, so that the run is not complete.
     public var isPartial: Bool { status == 206 }
@@ -96,4 +100,6 @@ public struct UnmodifiedPage: Sendable {
     public let pacing: ServerPacing
     /// The body of a success that brought nothing new, for the archive.
     var body: ArrivedBody?
+    /// The server says that its limit of requests is used up until then.
+    var notBefore: Date?
 }

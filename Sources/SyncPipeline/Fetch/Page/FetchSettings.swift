@@ -10,6 +10,8 @@ public struct FetchSettings: Sendable {
     public let http: HTTPConfiguration
     /// When a request is made again.
     public internal(set) var retry: RetryConfiguration
+    /// What answers say of the server's own limit of requests, and how it is read.
+    let rate: RateConfiguration
     /// Whether a POST may be made again although the first one may have reached the server.
     let isIdempotent: Bool
     /// Whether requests send anything.
@@ -50,6 +52,7 @@ public struct FetchSettings: Sendable {
         first = try Self.firstAddress(of: resource)
         http = resource.http
         retry = resource.retry
+        rate = resource.rate
         isIdempotent = resource.isIdempotent
         sendsContent = resource.method == .post && resource.body != nil
         success = Set(resource.success)

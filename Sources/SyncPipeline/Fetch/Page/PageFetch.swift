@@ -35,13 +35,15 @@ public struct PageFetch: Sendable {
         case leftAlone(until: Date)
         /// The token has ended: the same request is made again with another one.
         case renew
+        /// No request was made: what its budget had has gone to another one.
+        case overtaken
 
         /// Until when the server that was asked wants to be left alone.
         var notBefore: Date? {
             switch self {
             case .done(let outcome): outcome.notBefore
             case .again(let error): error.notBefore
-            case .leftAlone, .renew: nil
+            case .leftAlone, .renew, .overtaken: nil
             }
         }
     }
@@ -59,6 +61,7 @@ public struct PageFetch: Sendable {
             case .renew:
                 isRenewed = true
                 continue
+            case .overtaken: continue
             case .leftAlone(let until):
                 // The attempt is still to be made.
                 guard let failure else { return .leftAlone(until: until) }
@@ -103,7 +106,8 @@ public struct PageFetch: Sendable {
         let exchange = Exchange(
             transport: environment.transport, settings: environment.settings, clock: environment.clock,
             cookies: environment.settings.http.cookies == .run ? environment.cookies : nil, spool: environment.spool, knownRecords: knownRecords,
-            arrival: arrival, recorder: environment.recorder, traced: traced)
+            arrival: arrival, recorder: environment.recorder, traced: traced,
+            willFollow: { try await willFollow(status: $0, headers: $1, watch: $2) })
         do {
             // Before the slot is taken: a fetch that waits for a token delays nobody else.
             let credential: Credential
@@ -115,9 +119,13 @@ public struct PageFetch: Sendable {
             }
             // What makes a GET conditional means something else to a POST (RFC 9110, 13.1).
             let sent = environment.settings.http.conditional == .auto && request.method == .get ? validators : nil
+            // Before the slot, too, for the same reason.
+            let pass = try await environment.gate?.enter { environment.observe(.waiting($0)) }
+            defer { pass?.leave() }
             let ask = { () async throws -> Verdict in
                 // While this one waited for its slot another may have been told to wait.
                 if let until = environment.notBefore() { return .leftAlone(until: until) }
+                if let pass, !pass.admit() { return .overtaken }
                 environment.observe(.asking(attempt))
                 let verdict = judge(
                     try await exchange.run(request, credential: credential, validators: sent), validators: sent, attempt: attempt, start: start)
@@ -125,15 +133,42 @@ public struct PageFetch: Sendable {
                 if let until = verdict.notBefore { await environment.willWait(until) }
                 return verdict
             }
-            let verdict = if let slots = environment.slots { try await slots.run(for: request.address.origin, ask) } else { try await ask() }
+            var verdict = Verdict.overtaken
+            while case .overtaken = verdict {
+                try await pass?.ready(patience: patience) { environment.observe(.waiting($0)) }
+                verdict = if let slots = environment.slots { try await slots.run(for: request.address.origin, ask) } else { try await ask() }
+            }
             return isRefused(credential, verdict, mayRenew: mayRenew) ? .renew : verdict
         } catch var error as FetchError {
             error.attempts = error.kind == .credential ? attempt - 1 : attempt
             if error.url.isEmpty { error.url = environment.settings.redactor.redact(request.address) }
+            if error.kind == .budget, let until = error.notBefore {
+                error.attempts = attempt - 1
+                await environment.willWait(until)
+            }
+            if let parked = parking(error) { return .done(parked) }
             return judge(error)
         } catch {
             return .done(.cancelled)
         }
+    }
+
+    /// Before a redirect is followed on the same server: it is one more request, and what the server says of its limit holds for it.
+    private func willFollow(status: Int, headers: HTTPHeaders, watch: ExchangeWatch) async throws {
+        func wait(_ wait: Duration) {
+            // That is no matter of how long the server takes.
+            watch.postpone(by: wait)
+            environment.observe(.waiting(wait))
+        }
+        let now = environment.clock.wallTime
+        if let until = RateLimitHeaders.exhaustion(headers, environment.settings.rate, now: now) {
+            let rest = min(now.duration(to: until), environment.settings.retry.maxPark.duration)
+            await environment.willWait(now.advanced(by: rest))
+            if rest > patience { throw FetchError(.status(status), notBefore: now.advanced(by: rest)) }
+            wait(rest)
+            try await environment.clock.sleep(for: rest)
+        }
+        try await environment.gate?.follow(patience: patience, tell: wait)
     }
 
     /// Whether the request is to be made again with another token. A token may end at any page of a run (RFC 6750, 3.1). One that was just fetched has not
@@ -184,7 +219,8 @@ public struct PageFetch: Sendable {
         case .reset: isRetried = retried.contains(.reset)
         case .shortBody: isRetried = retried.contains(.shortBody)
         case .dnsTemporary: isRetried = retried.contains(.dnsTemporary)
-        case .credential, .dnsNotFound, .tls, .malformed, .corruptBody, .contentType, .spool, .status, .answer, .answerErrors: isRetried = false
+        case .credential, .budget, .dnsNotFound, .tls, .malformed, .corruptBody, .contentType, .spool, .status, .answer, .answerErrors:
+            isRetried = false
         }
         return isRetried && (isMethodRetried || error.isBeforeRequest && isAnyRetried) ? .again(error) : .done(.failed(error))
     }
@@ -203,7 +239,10 @@ public struct PageFetch: Sendable {
         var failure = error(.status(status), response, attempt: attempt)
         failure.notBefore = notBefore(response)
         if status == 401 { return .done(.authenticationRejected(failure)) }
-        if environment.settings.retry.statuses.contains(status), isMethodRetried { return .again(failure) }
+        let retried = environment.settings.retry.statuses
+        // Some refuse with this status what is too much, and with 429 nothing.
+        let isLimit = status == 403 && retried.contains(429) && exhausted(response) != nil
+        if retried.contains(status) || isLimit, isMethodRetried { return .again(failure) }
         return .done(parking(failure) ?? .failed(failure))
     }
 
@@ -239,6 +278,7 @@ public struct PageFetch: Sendable {
             attempts: attempt, pacing: ServerPacing(headers: response.headers, now: environment.clock.wallTime))
         page.ignored = response.verdict?.words(environment.settings.redactor)
         page.body = response.body
+        page.notBefore = exhausted(response)
         return .page(page)
     }
 
@@ -257,7 +297,7 @@ public struct PageFetch: Sendable {
         UnmodifiedPage(
             address: response.address, evidence: evidence, headers: response.headers, validators: validators,
             received: response.received, duration: start.duration(to: environment.clock.instant), attempts: attempt,
-            pacing: ServerPacing(headers: response.headers, now: environment.clock.wallTime))
+            pacing: ServerPacing(headers: response.headers, now: environment.clock.wallTime), notBefore: exhausted(response))
     }
 
     // MARK: Patience
@@ -265,21 +305,32 @@ public struct PageFetch: Sendable {
     /// Whether a request that may have reached the server is made again.
     private var isMethodRetried: Bool { isAnyRetried && (request.method == .get || environment.settings.isIdempotent) }
 
+    /// The longest that a run waits for anything.
+    private var patience: Duration { environment.settings.retry.retryAfterPark.duration }
+
     private var isAnyRetried: Bool { environment.settings.retry.methods.contains(.get) }
 
     /// When the server may be asked again, if it said so.
     private func notBefore(_ response: Exchange.Response) -> Date? {
         let now = environment.clock.wallTime
-        return RetryAfter.delay(
+        let asked = RetryAfter.delay(
             values: response.headers["Retry-After"], date: response.headers.first(name: "Date"), now: now
         ).map { now.advanced(by: min($0, environment.settings.retry.maxPark.duration)) }
+        return [asked, exhausted(response)].compactMap(\.self).max()
+    }
+
+    /// Until when the server's own limit of requests is used up, if it says so of itself.
+    private func exhausted(_ response: Exchange.Response) -> Date? {
+        guard response.address.origin == environment.settings.first.origin else { return nil }
+        let now = environment.clock.wallTime, latest = now.advanced(by: environment.settings.retry.maxPark.duration)
+        return RateLimitHeaders.exhaustion(response.headers, environment.settings.rate, now: now).map { min($0, latest) }
     }
 
     /// Parks if the server asks for a longer wait than a run should make.
     private func parking(_ error: FetchError) -> FetchOutcome? {
         guard let until = error.notBefore else { return nil }
         let wait = environment.clock.wallTime.duration(to: until)
-        return wait > environment.settings.retry.retryAfterPark.duration ? .parked(until: until, error) : nil
+        return wait > patience ? .parked(until: until, error) : nil
     }
 
     private func error(_ kind: FetchError.Kind, _ response: Exchange.Response, attempt: Int) -> FetchError {

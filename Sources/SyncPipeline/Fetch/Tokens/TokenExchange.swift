@@ -22,6 +22,8 @@ struct TokenExchange: Sendable {
     let refusals: TokenRefusals
     /// Who waits for it hears of each attempt, and of each wait for the next one.
     let flight: TokenFlight
+    /// What requests to that server go through; nil: they are not counted.
+    var gate: RequestGate?
 
     /// More than any service answers with.
     private static let largestAnswer = ByteCount.mebibytes(1)
@@ -43,6 +45,8 @@ struct TokenExchange: Sendable {
         let transport = try await transports.lease(for: rules.transport)
         var attempt = 1
         while true {
+            // Before anything is signed, and while nothing is lost by a stop.
+            try await gate?.follow(patience: rules.retry.retryAfterPark.duration) { flight.tell(.waiting($0)) }
             let start = wallStart
             // Read anew: it may have been replaced meanwhile.
             let question = try await request.question(
@@ -117,7 +121,7 @@ struct TokenExchange: Sendable {
         switch error.kind {
         case .credential, .malformed, .tooLarge, .corruptBody: true
         case .connect, .timeout, .reset, .shortBody, .dnsTemporary, .dnsNotFound, .tls, .status, .answer, .answerErrors, .contentType, .spool,
-            .refused, .cancelled:
+            .refused, .budget, .cancelled:
             false
         }
     }
@@ -131,7 +135,8 @@ struct TokenExchange: Sendable {
         case .shortBody: retried.contains(.shortBody)
         case .dnsTemporary: retried.contains(.dnsTemporary)
         case .status: true
-        case .dnsNotFound, .tls, .malformed, .corruptBody, .answer, .answerErrors, .contentType, .tooLarge, .spool, .refused, .credential, .cancelled:
+        case .dnsNotFound, .tls, .malformed, .corruptBody, .answer, .answerErrors, .contentType, .tooLarge, .spool, .refused, .credential, .budget,
+            .cancelled:
             false
         }
     }

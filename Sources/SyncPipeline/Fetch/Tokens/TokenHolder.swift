@@ -130,7 +130,7 @@ final class TokenHolder: Sendable {
         guard let address = request.address, let rules = issuer.rules else { throw FetchError(.credential, detail: "tokens cannot be fetched here") }
         let exchange = TokenExchange(
             request: request, address: address, rules: rules, transports: service.transports, clock: service.clock, random: service.random,
-            secrets: secrets, redactor: redactor, refusals: refusals, flight: flight)
+            secrets: secrets, redactor: redactor, refusals: refusals, flight: flight, gate: issuer.gate)
         guard let reference = request.refreshToken else {
             let answer = try await exchange.run(refreshToken: nil)
             return (answer, answer.secrets, false)

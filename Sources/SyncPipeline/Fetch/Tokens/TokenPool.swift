@@ -72,6 +72,8 @@ public struct TokenService: Sendable {
     /// What was begun through this service.
     let flights = TokenFlights()
     let observe: @Sendable (SyncEvent) -> Void
+    /// What the requests of resources go through; nil: none are counted.
+    var gates: RequestGates?
 
     /// - Parameter observe: hears of each token that was fetched; called from any thread.
     public init(
@@ -127,6 +129,8 @@ struct TokenIssuer: Sendable {
     let secrets: SecretResolver
     let scope: ResourceScope
     let holder: TokenHolder
+    /// Whether tokens come from the server that they are sent to: then what is asked of one counts for the other.
+    private let isOneServer: Bool
 
     init(
         _ request: TokenRequest, resource: ResourceConfiguration, daemon: DaemonConfiguration, userAgent: String, secrets: SecretResolver,
@@ -137,8 +141,12 @@ struct TokenIssuer: Sendable {
         self.secrets = secrets
         rules = request.address.map { TokenRules(resource, address: $0, daemon: daemon, userAgent: userAgent) }
         scope = ResourceScope(source: resource.source, resource: resource.name)
+        isOneServer = request.address.map { $0.origin == (try? HTTPAddress(resource.url))?.origin } ?? false
         holder = service.pool.holder(of: request)
     }
+
+    /// What requests for tokens go through.
+    var gate: RequestGate? { isOneServer ? service.gates?.gate(of: scope) : nil }
 
     /// The token to send now, and whether it was fetched for whoever asks. May wait.
     /// - Parameter observe: hears of each attempt, and of each wait for another one.

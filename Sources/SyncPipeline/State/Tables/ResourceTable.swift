@@ -46,6 +46,8 @@ struct ResourceTable: StateTable {
     let runsUntil = Column<Date?>("runsUntil")
     /// What `adaptive` has made of the interval, in milliseconds.
     let interval = Column<Int?>("interval", isShown: false)
+    let openUntil = Column<Date?>("openUntil")
+    let openings = Column<Int>.count("openings")
 
     static func row(of scope: ResourceScope, in worker: NSManagedObjectContext) throws -> StateRow<ResourceTable> {
         try StateRow.find(key: scope.source, scope.resource, scope.partition ?? "", in: worker)
@@ -64,7 +66,8 @@ extension StateRow<ResourceTable> {
                 scope: scope, startedAt: self.startedAt, nextPollAt: self.nextPollAt, parkedUntil: self.parkedUntil, isPaused: self.isPaused,
                 isEnabled: self.isEnabled, isRemoved: self.isRemoved,
                 lastSuccess: self.lastSuccess, staleAt: self.staleAt, runsUntil: self.runsUntil,
-                interval: self.interval.map { .milliseconds(min(max($0, 0), 1_000_000_000_000)) })
+                interval: self.interval.map { .milliseconds(min(max($0, 0), 1_000_000_000_000)) }, openUntil: self.openUntil,
+                openings: self.openings)
         }
         set {
             self.startedAt = newValue.startedAt
@@ -77,6 +80,8 @@ extension StateRow<ResourceTable> {
             self.staleAt = newValue.staleAt
             self.runsUntil = newValue.runsUntil
             self.interval = newValue.interval.map { Int($0.inSeconds * 1000) }
+            self.openUntil = newValue.openUntil
+            self.openings = newValue.openings
         }
     }
 

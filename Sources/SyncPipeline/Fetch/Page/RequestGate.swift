@@ -1,0 +1,262 @@
+import Foundation
+import SyncConfiguration
+import Synchronization
+
+/// Lets the requests of a place out as its budgets allow, and so many at a time: first come, first served.
+///
+/// One of those that wait has its turn. It waits for the budget, then for a slot, and once it goes out the next one has its turn. So nobody holds a
+/// slot while waiting for a budget, and what a budget gave goes out at once.
+final class RequestGate: Sendable {
+    /// What resources say of their place. All of it holds for each of them.
+    struct Rules: Sendable, Hashable {
+        var limits: Set<RateBudget.Limit> = []
+        /// Nil: as many as there are slots.
+        var concurrency: Int?
+
+        var isEmpty: Bool { limits.isEmpty && concurrency == nil }
+
+        /// Takes in what one more resource says.
+        mutating func add(_ rate: RateConfiguration) {
+            if let limit = RateBudget.Limit(rate) { limits.insert(limit) }
+            if rate.concurrency > 0 { concurrency = min(concurrency ?? .max, rate.concurrency) }
+        }
+    }
+
+    private struct Waiter {
+        let id: Int
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+
+    private struct State {
+        var budgets: [RateBudget] = []
+        var concurrency: Int?
+        var underWay = 0
+        /// Somebody has the turn.
+        var isTaken = false
+        var waiting: [Waiter] = []
+        var cancelled: Set<Int> = []
+        var nextID = 0
+
+        /// Whether somebody may have the turn.
+        var isFree: Bool { !isTaken && underWay < concurrency ?? .max }
+
+        func next(at now: SyncInstant) -> SyncInstant { budgets.map { $0.next(at: now) }.max() ?? now }
+
+        mutating func take(at time: SyncInstant) {
+            for index in budgets.indices { budgets[index].take(at: time) }
+        }
+
+        /// The next one that has its turn, who must be told.
+        mutating func serveNext() -> Waiter? {
+            guard isFree, !waiting.isEmpty else { return nil }
+            isTaken = true
+            return waiting.removeFirst()
+        }
+    }
+
+    private let clock: any SyncClock
+    private let state = Mutex(State())
+
+    /// A gate that lets everything out, until it is given rules.
+    init(clock: any SyncClock) {
+        self.clock = clock
+    }
+
+    /// Other rules hold from now on.
+    ///
+    /// - Parameter isUnused: nothing has ever been asked of the place.
+    func change(_ rules: Rules, isUnused: Bool) {
+        let now = clock.instant
+        let next = state.withLock { state -> Waiter? in
+            let known = state.budgets.filter { rules.limits.contains($0.limit) }
+            let new = rules.limits.subtracting(known.map(\.limit))
+            state.budgets = known + new.map { RateBudget($0, isUnused: isUnused, at: now) }
+            state.concurrency = rules.concurrency
+            return state.serveNext()
+        }
+        next?.continuation.resume(returning: true)
+    }
+
+    /// How many wait for their turn.
+    var waiting: Int { state.withLock { $0.waiting.count } }
+
+    // MARK: Requests
+
+    /// A request's way through the gate. It has the turn until it goes out, and counts until it leaves.
+    final class Pass: Sendable {
+        private enum Phase {
+            case turn, underWay, over
+        }
+
+        private let gate: RequestGate
+        private let phase = Mutex(Phase.turn)
+
+        fileprivate init(_ gate: RequestGate) {
+            self.gate = gate
+        }
+
+        /// Returns when the budget allows a request.
+        /// - Throws: `FetchError` of the class `budget` if that takes longer than `patience`; `CancellationError`.
+        func ready(patience: Duration, tell: (Duration) -> Void) async throws {
+            while let wait = try gate.wait(patience: patience) {
+                tell(wait)
+                try await gate.clock.sleep(for: wait)
+            }
+        }
+
+        /// The request goes out. False: somebody whose request goes on has taken what there was; it is to wait once more.
+        func admit() -> Bool {
+            guard gate.admit() else { return false }
+            phase.withLock { $0 = .underWay }
+            return true
+        }
+
+        /// The request is over, or will not be made.
+        func leave() {
+            let last = phase.withLock { phase in
+                defer { phase = .over }
+                return phase
+            }
+            if last != .over { gate.leave(isUnderWay: last == .underWay) }
+        }
+    }
+
+    /// Returns when it is the caller's turn.
+    ///
+    /// - Parameter tell: hears how long that takes, where it is known.
+    /// - Throws: `CancellationError`.
+    func enter(tell: (Duration) -> Void) async throws -> Pass {
+        let (id, wait) = state.withLock { state -> (Int, Duration) in
+            state.nextID += 1
+            // One token for each that is before.
+            let now = clock.instant, before = state.waiting.count + (state.isTaken ? 1 : 0)
+            let intervals = state.budgets.map(\.limit.interval).max() ?? .zero
+            return (state.nextID, before == 0 ? .zero : now.duration(to: state.next(at: now).advanced(by: intervals * before)))
+        }
+        if wait > .zero { tell(wait) }
+        guard await hasTurn(id) else { throw CancellationError() }
+        return Pass(self)
+    }
+
+    /// A request that is under way goes on with another one, or one is made that has no turn: it takes what the budget gives next.
+    ///
+    /// - Throws: `FetchError` of the class `budget` if that takes longer than `patience`; `CancellationError`.
+    func follow(patience: Duration, tell: (Duration) -> Void) async throws {
+        let wait = try state.withLock { state -> Duration in
+            let now = clock.instant, next = state.next(at: now), wait = now.duration(to: next)
+            if wait > patience { throw exhausted(wait) }
+            state.take(at: next)
+            return wait
+        }
+        guard wait > .zero else { return }
+        tell(wait)
+        try await clock.sleep(for: wait)
+    }
+
+    private func exhausted(_ wait: Duration) -> FetchError {
+        FetchError(
+            .budget, detail: "rate.requests allows the next one in \(Int(wait.inSeconds.rounded(.up))) s",
+            notBefore: clock.wallTime.advanced(by: wait),
+            attempts: 0)
+    }
+
+    private func wait(patience: Duration) throws -> Duration? {
+        let now = clock.instant, wait = now.duration(to: state.withLock { $0.next(at: now) })
+        if wait > patience { throw exhausted(wait) }
+        return wait > .zero ? wait : nil
+    }
+
+    private func admit() -> Bool {
+        let now = clock.instant
+        let (isAdmitted, next) = state.withLock { state -> (Bool, Waiter?) in
+            guard state.next(at: now) <= now else { return (false, nil) }
+            state.take(at: now)
+            state.isTaken = false
+            state.underWay += 1
+            return (true, state.serveNext())
+        }
+        next?.continuation.resume(returning: true)
+        return isAdmitted
+    }
+
+    private func leave(isUnderWay: Bool) {
+        let next = state.withLock { state -> Waiter? in
+            if isUnderWay { state.underWay -= 1 } else { state.isTaken = false }
+            return state.serveNext()
+        }
+        next?.continuation.resume(returning: true)
+    }
+
+    private func hasTurn(_ id: Int) async -> Bool {
+        let hasTurn = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let answer: Bool? = state.withLock { state in
+                    if state.cancelled.remove(id) != nil { return false }
+                    if state.isFree, state.waiting.isEmpty {
+                        state.isTaken = true
+                        return true
+                    }
+                    state.waiting.append(Waiter(id: id, continuation: continuation))
+                    return nil
+                }
+                if let answer { continuation.resume(returning: answer) }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                guard let index = state.waiting.firstIndex(where: { $0.id == id }) else {
+                    state.cancelled.insert(id)
+                    return nil as Waiter?
+                }
+                return state.waiting.remove(at: index)
+            }
+            waiter?.continuation.resume(returning: false)
+        }
+        state.withLock { _ = $0.cancelled.remove(id) }
+        return hasTurn
+    }
+}
+
+/// The gates of all places that have rules.
+final class RequestGates: Sendable {
+    private struct State {
+        var gates: [PacingPlace: RequestGate] = [:]
+        var places: [ResourceScope: PacingPlace] = [:]
+    }
+
+    private let clock: any SyncClock
+    private let state = Mutex(State())
+
+    init(clock: any SyncClock) {
+        self.clock = clock
+    }
+
+    /// A configuration is about to be in force. Where rules stay as they are, what was let out counts on.
+    ///
+    /// - Parameter wasAsked: whether the resource's source was asked for anything before.
+    func configure(_ plans: [ResourceConfiguration], wasAsked: (ResourceConfiguration) -> Bool) {
+        var rules: [PacingPlace: RequestGate.Rules] = [:], places: [ResourceScope: PacingPlace] = [:], asked: Set<PacingPlace> = []
+        for plan in plans {
+            let place = PacingPlace(plan)
+            places[ResourceScope(source: plan.source, resource: plan.name)] = place
+            rules[place, default: .init()].add(plan.rate)
+            if wasAsked(plan) { asked.insert(place) }
+        }
+        state.withLock { state in
+            state.places = places
+            for (place, rules) in rules where !rules.isEmpty || state.gates[place] != nil {
+                let gate = state.gates[place] ?? RequestGate(clock: clock)
+                gate.change(rules, isUnused: !asked.contains(place) && state.gates[place] == nil)
+                state.gates[place] = gate
+            }
+            state.gates = state.gates.filter { rules[$0.key] != nil }
+        }
+    }
+
+    /// The gate that the requests of a resource go through; nil: there are no rules.
+    func gate(of scope: ResourceScope) -> RequestGate? {
+        state.withLock { state in state.places[scope].flatMap { state.gates[$0] } }
+    }
+
+    /// How many requests wait for their turn.
+    var waiting: Int { state.withLock { Array($0.gates.values) }.map(\.waiting).reduce(0, +) }
+}

@@ -75,6 +75,8 @@ extension RecordMapper {
             guard field.mayHold else {
                 throw ConversionProblem(path: field.path, message: "expected the key of a \(destination.name), found an object")
             }
+            // What is gone is nobody's, and nothing is made of what is said to be gone. Its row, if there is one, its own record removes.
+            if destination.deletionSign?.isMet(byHeld: record) == true { return .none }
             do {
                 return .object(try gather(try draft(of: record, destination, knowledge: .embedded)))
             } catch let problem as ConversionProblem {

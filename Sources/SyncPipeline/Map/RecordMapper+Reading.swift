@@ -109,8 +109,6 @@ extension RecordMapper {
 
     /// One draft for each object of the batch.
     func gather(_ draft: Draft) throws -> Draft {
-        // What records of their own say was noted when they came: those that were packed come here later. A mention says nothing of it.
-        if !gone.isEmpty, list == nil, draft.knowledge == .embedded, draft.mapping.name == entity.name { noteListed(draft.key) }
         if let known = drafts[draft.name] {
             known.absorb(draft)
             return known

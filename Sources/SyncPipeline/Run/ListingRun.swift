@@ -196,7 +196,8 @@ final class ListingRun: Sendable {
             // Even if the page is read regardless of what is known of it: rows that are not as they were written must not count as unchanged.
             let known = if let first, first.key == request.key { first.request } else { try await storedRequest(request.key, after: tally) }
             first = nil
-            let stored = mustRead || isFull || isRepeated || tally.isReadAnew ? nil : known
+            var stored = mustRead || isFull || isRepeated || tally.isReadAnew ? nil : known
+            if stored != nil, try await isOverwritten(request.key, by: tally.written) { stored?.disbelieve() }
             // What a page said that was asked for before in this run is nobody's any more.
             if isRepeated { tally.mayCompare = false }
             let outcome: FetchOutcome, packing: PagePacking?, fetched = ahead

@@ -25,8 +25,6 @@ struct RunRecord: Sendable {
     /// What speaks against believing that a part is gone.
     var objection: String?
 
-    /// For how many runs that did not reach the end of the listing pages are remembered.
-    private static let unfinished: Int64 = 3
     /// How many things that were set aside are kept of a resource.
     private static let quarantine = 1000
 
@@ -34,9 +32,12 @@ struct RunRecord: Sendable {
     /// ask for everything says that it did, so that the next one need not.
     var isNeeded: Bool {
         tally.wroteAnything || movesCursor || isIncremental && !tally.isIncrement && !tally.isGone || state.mustWrite(tally.outcome)
-            || state.hasGone
+            || state.hasGone || lacksPages
             || RunConclusion.isDue(tally, state: state, deletion: deletion, endedAt: endedAt)
     }
+
+    /// The listing is not the one that it was, although no page of it has changed: others are no longer part of it.
+    private var lacksPages: Bool { tally.isListing && state.listing.map { $0 != tally.listing } == true }
 
     /// What was written.
     struct Outcome: Sendable {
@@ -285,34 +286,6 @@ struct RunRecord: Sendable {
         let failed = tally.outcome == .failed || tally.outcome == .parked
         row.consecutiveFailures = failed ? row.consecutiveFailures + 1 : 0
         row.write(in: worker)
-    }
-
-    /// Forgets pages that are no longer in the listing, and what the others vouched for before it. For a listing that never ends, the pages of the
-    /// last runs are kept, in case they are requested again; the resource itself vouches for the rows of the others. So it does for those of a page
-    /// that has a row which is gone: if the page comes again, it is read.
-    private func forgetRequests(
-        _ stored: [StoredKeys.Entry], isListing: Bool, gone: KeyRuns, in worker: NSManagedObjectContext
-    ) throws -> Set<String> {
-        var forgotten: Set<String> = []
-        func hasGone(_ entry: StoredKeys.Entry) -> Bool { !gone.isEmpty && entry.keys?.intersection(gone).isEmpty == false }
-        let outdated = Set(stored.filter { $0.kind == .members && hasGone($0) }.map(\.request))
-        for row in try StateRow<RequestTable>.all(where: [.isEqual(\.scope, "\(scope)")], in: worker) {
-            if !outdated.contains(row.request) {
-                guard !tally.requestKeys.contains(row.request) else { continue }
-                guard isListing || (row.run > state.completeRun && row.run <= state.number - Self.unfinished) else { continue }
-            }
-            forgotten.insert(row.request)
-            if row.manifest > 0 { try StoredManifest.delete(ofPage: row.request, scope: row.scope, in: worker) }
-            row.delete(in: worker)
-        }
-        for entry in stored where !entry.request.isEmpty && entry.kind != .gone {
-            if forgotten.contains(entry.request) || (isListing && entry.kind == .previous) {
-                entry.delete(in: worker)
-            } else if entry.kind == .previous, hasGone(entry), let keys = entry.keys {
-                entry.replace(by: keys.subtracting(gone), in: worker)
-            }
-        }
-        return forgotten
     }
 
     /// Drops records that were set aside and became good, or are no longer listed, and the oldest of those that are too many. An unchanged page is as

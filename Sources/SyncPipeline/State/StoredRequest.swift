@@ -11,6 +11,9 @@ struct StoredRequest: Sendable, Hashable {
     /// How many records its manifest has; 0: there is none.
     var manifest = 0
 
+    /// The page is read whatever it is answered with. Its records may be compared with what they were.
+    mutating func disbelieve() { (validators, facts) = (nil, nil) }
+
     /// Nil if the page was never saved, or was read under other rules: then it must be read again.
     static func load(scope: ResourceScope, key: String, fingerprint: String, in context: NSManagedObjectContext) throws -> StoredRequest? {
         guard let row = try RequestTable.existing(of: scope, key, in: context) else { return nil }

@@ -154,4 +154,154 @@ import Testing
         #expect(try await fixture.sync("api/people").notModifiedPages == 2)
         try await fixture.end()
     }
+
+    // MARK: On one page
+
+    /// What a record says of a person, or one in another record's place of a boss; nil: nothing.
+    private struct Saying {
+        var id: Int
+        var name: String?
+        var tags: [Int]?
+
+        var fields: String {
+            let name = name.map { #", "name": "\#($0)""# } ?? "", tags = tags.map { ", \"tags\": \($0)" } ?? ""
+            return "\"id\": \(id)\(name)\(tags)"
+        }
+    }
+
+    /// A page of people that repeats them, and what has to come of it.
+    private struct Page {
+        private struct Person {
+            var name: String?
+            var boss: Int?
+            var tags: [Int] = []
+        }
+
+        var random: SeededNumbers
+        private var records: [(own: Saying, boss: Saying?)] = []
+        private var people: [Int: Person] = [:]
+
+        init(seed: Int) {
+            random = SeededNumbers(seed)
+            for _ in 0..<4 { records.append(record()) }
+        }
+
+        private mutating func saying() -> Saying {
+            var saying = Saying(id: 1 + random.next(upTo: 4))
+            if random.chance(60) { saying.name = ["a", "b", "c"][random.next(upTo: 3)] }
+            if random.chance(40) { saying.tags = [[], [1], [2], [1, 2]][random.next(upTo: 4)] }
+            return saying
+        }
+
+        private mutating func record() -> (own: Saying, boss: Saying?) {
+            let own = saying()
+            return (own, random.chance(40) ? saying() : nil)
+        }
+
+        mutating func change() {
+            let place = random.next(upTo: records.count)
+            switch random.next(upTo: 6) {
+            case 0: records[place] = record()
+            case 1: if records.count < 8 { records.insert(record(), at: place) }
+            case 2: if records.count > 1 { records.remove(at: place) }
+            case 3: records[place].boss = random.chance(50) ? saying() : nil
+            case 4: records[place].own.name = ["a", "b", "c"][random.next(upTo: 3)]
+            default: records[place].own.tags = random.chance(30) ? nil : [1 + random.next(upTo: 2)]
+            }
+        }
+
+        var body: String {
+            "[\(records.map { "{\($0.own.fields)\($0.boss.map { ", \"boss\": {\($0.fields)}" } ?? "")}" }.joined(separator: ", "))]"
+        }
+
+        mutating func read() {
+            for (own, boss) in records {
+                if let boss {
+                    if let name = boss.name { people[boss.id, default: Person()].name = name }
+                    people[boss.id, default: Person()].tags = boss.tags ?? people[boss.id]?.tags ?? []
+                }
+                people[own.id, default: Person()].name = own.name
+                people[own.id]?.boss = boss?.id
+                if let tags = own.tags { people[own.id]?.tags = tags }
+            }
+        }
+
+        var expected: [String] {
+            people.map { id, person in
+                "\(id) \(person.name ?? "nil") under \(person.boss.map { "\($0)" } ?? "nobody") \(person.tags)"
+            }.sorted()
+        }
+    }
+
+    private static func people(_ fixture: PipelineFixture) async throws -> [String] {
+        try await fixture.document.withWorker { worker in
+            try worker.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")).map { person in
+                let boss = person.value(forKey: "boss") as? NSManagedObject, tags = person.value(forKey: "tags") as? Set<NSManagedObject> ?? []
+                let numbers = tags.compactMap { $0.value(forKey: "id") as? Int64 }.sorted()
+                let words: [Any] = [
+                    person.value(forKey: "id") ?? "nil", person.value(forKey: "name") ?? "nil", "under", boss?.value(forKey: "id") ?? "nobody",
+                ]
+                return words.map { "\($0)" }.joined(separator: " ") + " \(numbers)"
+            }.sorted()
+        }
+    }
+
+    private func fixtureOfOnePage() async throws -> PipelineFixture {
+        let entities = """
+            [entity.Person.relationships]
+            boss = { to = "Person", match = "embedded" }
+            tags = { to = "Tag", many = true }
+            [entity.Tag]
+            key = ["id"]
+            [entity.Tag.attributes]
+            id = { type = "int64", optional = false }
+            """
+        return try await api.fixture(
+            ScriptedAPI.configuration(ScriptedAPI.resource("people"), entities: ScriptedAPI.entities(entities)))
+    }
+
+    @Test(arguments: 1...30) func whateverAPageSaysTwiceTheLaterCounts(seed: Int) async throws {
+        let fixture = try await fixtureOfOnePage()
+        var page = Page(seed: seed), bodies: [String] = []
+        for _ in 0..<12 {
+            let sizes = [1, 3, 1000], size = sizes[page.random.next(upTo: sizes.count)]
+            fixture.pipeline.parseProbe.withLock { $0 = ParseProbe(batchSize: size) }
+            api.set("/people", page.body)
+            bodies.append(page.body)
+            try await fixture.sync("api/people")
+            // The same body says nothing anew.
+            if bodies.dropLast().last != page.body { page.read() }
+            let found = try await Self.people(fixture)
+            #expect(found == page.expected, "seed \(seed) after \(bodies.joined(separator: "\n"))")
+            if found != page.expected { break }
+            for _ in 0...page.random.next(upTo: 2) { page.change() }
+        }
+        try await fixture.end()
+    }
+
+    @Test(arguments: [1, 1000]) func whatOnlyTheEarlierRecordSaysIsTakenWhenItChanges(batch: Int) async throws {
+        let fixture = try await fixtureOfOnePage(), later = #"{"id": 1, "name": "a"}"#
+        fixture.pipeline.parseProbe.withLock { $0 = ParseProbe(batchSize: batch) }
+        for tag in 1...3 {
+            api.set("/people", #"[{"id": 1, "name": "x", "tags": [\#(tag)]}, \#(later)]"#)
+            try await fixture.sync("api/people")
+            #expect(try await Self.people(fixture) == ["1 a under nobody [\(tag)]"])
+        }
+        try await fixture.end()
+    }
+
+    @Test(arguments: [1, 1000]) func aShortFormAfterItsRecordCountsWhenOnlyTheShortFormChanges(batch: Int) async throws {
+        let fixture = try await fixtureOfOnePage(), record = #"{"id": 1, "name": "a"}"#
+        fixture.pipeline.parseProbe.withLock { $0 = ParseProbe(batchSize: batch) }
+        for name in ["b", "c", "a", "d"] {
+            api.set("/people", #"[\#(record), {"id": 2, "boss": {"id": 1, "name": "\#(name)"}}]"#)
+            try await fixture.sync("api/people")
+            #expect(try await Self.people(fixture) == ["1 \(name) under nobody []", "2 nil under 1 []"])
+        }
+        // And where there is none any more, the record counts, which is the same as ever.
+        api.set("/people", #"[\#(record), {"id": 2}]"#)
+        try await fixture.sync("api/people")
+        #expect(try await Self.people(fixture) == ["1 a under nobody []", "2 nil under nobody []"])
+        try await fixture.end()
+    }
 }

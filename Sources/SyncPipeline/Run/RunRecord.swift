@@ -24,6 +24,8 @@ struct RunRecord: Sendable {
     let isIncremental: Bool
     /// What speaks against believing that a part is gone.
     var objection: String?
+    /// Knows what others vouch for; nil: the store is asked.
+    var vouching: VouchingMemory?
 
     /// How many things that were set aside are kept of a resource.
     private static let quarantine = 1000
@@ -96,7 +98,7 @@ struct RunRecord: Sendable {
         let absent = tally.isIncrement ? [] : members.subtracting(seen)
         let isLive = try entity.rows(absent, in: worker).filter { $1[entity.bookkeeping.deletedAt].isNull }
         let live = members.subtracting(absent).union(KeyRuns(isLive.keys.lazy.map(\.key)))
-        let others = tally.isListing ? try RunState.vouched(among: absent, of: entity.name, byOthersThan: scope, in: worker) : []
+        let others = tally.isListing ? try vouchedByOthers(absent, in: worker) : []
         let isSwept = tally.isListing && (deletion.detect == .snapshot || tally.isGone)
         let conclusion = RunConclusion(
             tally, state: state, deletion: deletion,
@@ -151,14 +153,19 @@ struct RunRecord: Sendable {
         }
         if deletion.detect != .records {
             // As with what a listing lacks: a row belongs to every resource that lists it. A list of what is gone speaks for all of them.
-            let others = try RunState.vouched(
-                among: KeyRuns(live.keys.lazy.map(\.key)), of: entity.name, byOthersThan: scope, in: worker)
+            let others = try vouchedByOthers(KeyRuns(live.keys.lazy.map(\.key)), in: worker)
             live = live.filter { !others.contains($0.key.key) }
         }
         let gone = KeyRuns(live.keys.lazy.map(\.key))
         let verdict = Sweep(configuration: deletion).verdict(
             gone: gone, isAccepted: acceptsDeletes || state.mayDelete, denials: try denials(live, in: worker))
         return (verdict, gone.subtracting(verdict.doomed), buried.mapValues(\.keys))
+    }
+
+    /// Those of these rows that other resources vouch for.
+    private func vouchedByOthers(_ keys: KeyRuns, in worker: NSManagedObjectContext) throws -> KeyRuns {
+        guard let vouching else { return try RunState.vouched(among: keys, of: entity.name, byOthersThan: scope, in: worker) }
+        return try vouching.vouched(among: keys, of: entity.name, byOthersThan: scope, in: worker)
     }
 
     /// How many deletions are held back from now on. What a listing lacked is known until the next one.

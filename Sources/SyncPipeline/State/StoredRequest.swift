@@ -183,6 +183,16 @@ enum StoredKeys {
         try StateRow.all(where: [.isAmong(\.kind, kinds)], in: worker).compactMap(Entry.init)
     }
 
+    /// What is stored of a resource and its pages.
+    static func entries(_ kinds: [Kind], ofScope scope: String, in worker: NSManagedObjectContext) throws -> [Entry] {
+        try StateRow.all(where: [.isEqual(\.scope, scope), .isAmong(\.kind, kinds)], in: worker).compactMap(Entry.init)
+    }
+
+    /// What is stored of a page.
+    static func entries(_ kinds: [Kind], ofScope scope: String, page request: String, in worker: NSManagedObjectContext) throws -> [Entry] {
+        try StateRow<KeysTable>.existing(keys: kinds.map { [scope, request, $0] }, in: worker).compactMap(Entry.init)
+    }
+
     /// What is stored of other resources and their pages.
     static func entries(_ kinds: [Kind], ofOthersThan scope: ResourceScope, in worker: NSManagedObjectContext) throws -> [Entry] {
         try StateRow.all(where: [.isNot(\.scope, "\(scope)"), .isAmong(\.kind, kinds)], in: worker).compactMap(Entry.init)

@@ -18,6 +18,9 @@ struct DeletionSign: Sendable {
 
     func isMet(by record: JSONRecord) -> Bool { field.map { isMet(by: record[$0]) } ?? true }
 
+    /// Whether an object that a record holds says it itself. Where every record says it, that is no word about what records hold.
+    func isMet(byHeld object: JSONRecord) -> Bool { field.map { isMet(by: object[$0]) } ?? false }
+
     private func isMet(by cell: JSONCell) -> Bool {
         switch test {
         // The cells of a table are texts: what one says counts, and one that is empty is not there.

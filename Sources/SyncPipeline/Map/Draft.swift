@@ -49,6 +49,12 @@ final class Draft {
     var stored: RowSnapshot?
     /// Two objects inside of records say different things of it.
     private(set) var isTwoThings = false
+    /// Its record is not all that the page says of it: another record, or another one's short form, says something else.
+    private(set) var isComposed = false
+    /// Of these the short form came last.
+    private var isOverlaid = false
+    /// The hash of what the row is then. A record by itself must not count as unchanged where something was laid over it.
+    var rowHash: Int64 { isOverlaid ? ~hash : hash }
     /// To-ones that were not given by the object but by one that lists it.
     var joined = SlotSet()
     /// Its lists have members other than those the page names.
@@ -117,6 +123,11 @@ final class Draft {
     /// Overlays earlier values with later ones.
     func absorb(_ later: Draft) {
         if later.isTwoThings || later.knowledge == .embedded && differs(from: later) { isTwoThings = true }
+        if later.knowledge == .record { isOverlaid = false }
+        if isMore(with: later) {
+            isComposed = true
+            if later.knowledge == .embedded { isOverlaid = true }
+        }
         later.present.forEach { row.update($0, to: later.row[$0]) }
         present.formUnion(later.present)
         targets.merge(later.targets) { _, new in new }
@@ -167,6 +178,17 @@ final class Draft {
                 // Of what adds to a list both are true.
                 !additions.contains(index) && !later.additions.contains(index) && members[index].map { names($0) != names(list) } == true
             }
+    }
+
+    /// Whether one of both is a record, and the other one says something that this record does not.
+    private func isMore(with later: Draft) -> Bool {
+        guard knowledge > .stub, later.knowledge > .stub else { return false }
+        switch (knowledge, later.knowledge) {
+        case (.record, .record): return hash != later.hash
+        case (.record, _): return differs(from: later) || later.members.keys.contains { members[$0] == nil }
+        case (_, .record): return differs(from: later) || members.keys.contains { later.members[$0] == nil }
+        default: return false
+        }
     }
 
     struct Name: Hashable {

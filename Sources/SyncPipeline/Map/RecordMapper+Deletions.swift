@@ -18,7 +18,8 @@ extension RecordMapper {
         }
     }
 
-    /// An object that the page lists is there, whatever the page said of it before. Both records have to be read when the page comes next.
+    /// An object that the page lists is there, whatever the page said of it before. Both records have to be read when the page comes next. What a record
+    /// only holds is not listed: a record of its own that says that it is gone says more, wherever both stand, on one page or on two.
     func noteListed(_ key: UniqueKey) {
         if gone.remove(key) != nil { records.forgoComparison() }
     }

@@ -77,6 +77,8 @@ extension RecordMapper {
             guard field.mayHold else {
                 throw ConversionProblem(path: field.path, message: "expected the key of a \(destination.name), found an object", isMismatch: true)
             }
+            // What is gone is nobody's, and nothing is made of what is said to be gone. Its row, if there is one, its own record removes.
+            if destination.deletionSign?.isMet(byHeld: record) == true { return .none }
             do {
                 return .object(try gather(try draft(of: record, destination, knowledge: .embedded)))
             } catch let problem as ConversionProblem {
@@ -109,8 +111,6 @@ extension RecordMapper {
 
     /// One draft for each object of the batch; where versions are compared, the one that is given, which waits.
     func gather(_ draft: Draft) throws -> Draft {
-        // What records of their own say was noted when they came: those that were packed come here later. A mention says nothing of it.
-        if !gone.isEmpty, list == nil, draft.knowledge == .embedded, draft.mapping.name == entity.name { noteListed(draft.key) }
         if comparesVersions {
             waitingObjects += 1
             return draft

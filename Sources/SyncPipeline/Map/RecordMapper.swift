@@ -311,9 +311,9 @@ final class RecordMapper {
         }
     }
 
-    /// Whether a row is what a record of its own said, and the record is the same.
+    /// Whether a row is what a record of its own said, and the record is the same, and all that the page says of it.
     func isUnchanged(_ draft: Draft) -> Bool {
-        guard draft.knowledge == .record, !draft.isOutdated, let stored = draft.stored else { return false }
+        guard draft.knowledge == .record, !draft.isOutdated, !draft.isComposed, let stored = draft.stored else { return false }
         let slots = draft.mapping.bookkeeping
         return stored[slots.hash] == .int64(draft.hash) && stored[slots.deletedAt].isNull && stored[slots.stub] != .bool(true)
     }
@@ -349,7 +349,7 @@ final class RecordMapper {
         var said = draft.present
         if draft.knowledge > .stub { said.formUnion(slots.existence) }
         if draft.knowledge == .record, !draft.isOutdated {
-            row.update(slots.hash, to: .int64(draft.hash))
+            row.update(slots.hash, to: .int64(draft.rowHash))
             said.insert(slots.hash)
         }
         context.insertRow(id, row, set: said)
@@ -395,7 +395,7 @@ final class RecordMapper {
             // If that changes nothing, the old hash will do, so that no needless write happens. Not with lists: the other side may already have said
             // what they say, and the old record, if it comes back, has to undo that.
             // The row of one that is outdated says what a newer record said.
-            if !draft.isOutdated && (changesValues || !draft.members.isEmpty || stored[slots.hash].isNull) { set(slots.hash, .int64(draft.hash)) }
+            if !draft.isOutdated && (changesValues || !draft.members.isEmpty || stored[slots.hash].isNull) { set(slots.hash, .int64(draft.rowHash)) }
             // An object that was only named until now counts as new when its own record arrives.
             if isNew { counts.inserted += 1 } else if changesValues || saysOther { counts.updated += 1 } else { counts.unchanged += 1 }
         }

@@ -286,6 +286,9 @@ struct ParseProbe: Sendable {
     /// Called with the number of records that were packed while their page arrived, each time some of them are taken.
     var taken: @Sendable (Int) -> Void = { _ in }
 
+    /// Called when the parts of a run have been read, with how many rows of the pipeline's own tables were read to know what others vouch for.
+    var vouched: @Sendable (Int) -> Void = { _ in }
+
     func mapperProbe(_ scope: ResourceScope) -> RecordMapper.Probe {
         RecordMapper.Probe(batchSize: batchSize, isPacking: isPacking, packed: packed, taken: taken) { reached(scope, $0) }
     }

@@ -55,7 +55,7 @@ extension ListingRun {
         }
         if let size = environment.parseProbe?.listSize { fetchEnvironment.spool.listSize = size }
         var fetch = PageFetch(
-            request, validators: stored?.validators, recognisesUnmodified: stored != nil, environment: fetchEnvironment)
+            request, validators: stored?.validators, recognisesUnmodified: stored?.facts != nil, environment: fetchEnvironment)
         if isCompared, let count = stored?.manifest, count > 0 {
             // What cannot be read is not known: then all of the page is read, and whoever reads its rows hears of the failure.
             fetch.knownRecords = { [self] in try? await manifest(of: request.key, count: count) }

@@ -124,7 +124,9 @@ extension ListingRun {
     /// it is through, what it has not read may be out of date.
     private func note(_ cursor: SyncCursor, _ increment: Increment) async throws {
         guard !increment.isFull || increment.before == nil, let cursor = increment.capped(cursor) else { return }
-        let scope = scope, fingerprint = fingerprint
+        let scope = scope, fingerprint = fingerprint, place = VouchingJournal.Place(scope: scope)
+        environment.trust.vouching.begin(place)
+        defer { environment.trust.vouching.end(place) }
         try await environment.workers.run { worker in
             var row = try ResourceTable.row(of: scope, in: worker)
             // What is remembered of another entity's rows is not ours to rename.

@@ -71,6 +71,18 @@ extension ListingRun {
         }
     }
 
+    /// Whether a page that is known lists rows that pages before it have made or changed in this run. Of two records of one row the later one counts,
+    /// also where its page is as it was.
+    func isOverwritten(_ key: String, by written: KeyRuns) async throws -> Bool {
+        if written.isEmpty { return false }
+        let scope = scope
+        return try await environment.workers.run { worker in
+            // What cannot be read may list anything.
+            guard let members = try StoredKeys.keys(.members, of: scope, page: key, in: worker) else { return true }
+            return !members.intersection(written).isEmpty
+        }
+    }
+
     private func holds(
         _ requests: some Collection<String>, _ entity: EntityMapping, in worker: NSManagedObjectContext, members: () throws -> KeyRuns?
     ) throws -> Bool {

@@ -43,6 +43,9 @@ extension ListingRun {
                 badRecords: tally.badRecords, now: environment.clock.wallTime,
                 probe: environment.parseProbe))
         let parsed: ParsedPage, url = recipe.settings.redactor.redact(fetched.address)
+        let place = VouchingJournal.Place(scope: scope, page: asked.key)
+        environment.trust.vouching.begin(place)
+        defer { environment.trust.vouching.end(place) }
         do {
             parsed = try await environment.parseQueue.run(operation)
         } catch let error where error is SyncError || error is FetchError || error is UnsoundComparison {

@@ -16,7 +16,7 @@ final class ListingRun: Sendable {
     let isFull: Bool
     let environment: Environment
     /// Nil: it is a run by itself.
-    private let part: Part?
+    let part: Part?
     let prepared: PreparedResource
     private let progressState: Mutex<Progress>
     let knowledge = Mutex(Knowledge())
@@ -50,6 +50,8 @@ final class ListingRun: Sendable {
         let isFirst: Bool
         /// When the run has to end.
         let deadline: SyncInstant
+        /// Knows what others vouch for, for all listings of the run.
+        let vouching: VouchingMemory
     }
 
     /// Nobody is told that a part begins, and it waits for no save: its run does.
@@ -198,7 +200,8 @@ final class ListingRun: Sendable {
             // Even if the page is read regardless of what is known of it: rows that are not as they were written must not count as unchanged.
             let known = if let first, first.key == request.key { first.request } else { try await storedRequest(request.key, after: tally) }
             first = nil
-            let stored = mustRead || isFull || isRepeated || tally.isReadAnew ? nil : known
+            var stored = mustRead || isFull || isRepeated || tally.isReadAnew ? nil : known
+            if stored != nil, try await isOverwritten(request.key, by: tally.written) { stored?.disbelieve() }
             // What a page said that was asked for before in this run is nobody's any more.
             if isRepeated { tally.mayCompare = false }
             let repetition = tally.repetition(of: request.key)
@@ -283,74 +286,5 @@ final class ListingRun: Sendable {
             progress.steps += 1
             change(&progress)
         }
-    }
-
-    // MARK: Conclusions
-
-    /// - Parameter objection: what speaks against believing that a part is gone.
-    func conclude(
-        _ tally: RunTally, state: RunState?, startedAt: Date, isWaitedFor: Bool, acceptsDeletes: Bool, objection: String? = nil
-    ) async -> Conclusion {
-        var tally = tally
-        var verdict = Sweep.Verdict(), known = 0, held = tally.isIncrement ? state?.heldDeletes ?? 0 : 0
-        if let state, let entity = prepared.mapping.entities[resource.entity] {
-            let record = RunRecord(
-                run: id, scope: scope, cause: cause, mapping: environment.mapping, entity: entity, deletion: resource.deletion, tally: tally,
-                state: state,
-                startedAt: startedAt, endedAt: environment.clock.wallTime, acceptsDeletes: acceptsDeletes,
-                fingerprint: fingerprint, isPart: isPart, isIncremental: resource.incremental != nil, objection: objection)
-            do {
-                if record.isNeeded {
-                    let written = try await write(record)
-                    (verdict, known, held) = (written.verdict, written.known, written.heldDeletes)
-                    tidyArchive(tally, forgotten: written.forgotten)
-                    tally.counts.deleted += written.deleted
-                    // Once more: a page that names what is gone may have been saved meanwhile.
-                    if !written.erased.isEmpty {
-                        try await environment.workers.run { worker in
-                            try record.forgetPages(naming: written.erased, in: worker)
-                            try worker.save()
-                        }
-                    }
-                    let isStopping = tally.outcome == .cancelled || progress.mustStop
-                    if isStopping { return conclusion(tally, verdict, startedAt, held: held) }
-                    if !isPart {
-                        step { $0.waitsForDisk = true }
-                        try await environment.commit(isHurried: isWaitedFor || progress.isHurried)
-                    }
-                }
-            } catch let unreadable as RunRecord.UnreadableKeys {
-                environment.trust.forget([unreadable.request], of: scope)
-                tally.fail(unreadable)
-                tally.error = "the store cannot tell which rows the page \(unreadable.request) holds; the next run reads the page again"
-            } catch {
-                tally.fail(error)
-            }
-        }
-        if let guardName = verdict.guardName {
-            environment.observe(
-                .deletesHeld(scope: scope, run: id, count: verdict.held, known: known, guardName: guardName))
-        }
-        return conclusion(tally, verdict, startedAt, held: held)
-    }
-
-    private func write(_ record: RunRecord) async throws -> RunRecord.Outcome {
-        let write = { @Sendable [environment, scope] in
-            try await environment.workers.run { worker in try record.write(in: worker) { environment.parseProbe?.concludes(scope) } }
-        }
-        let written = record.mayRemove ? try await environment.trust.conclusions.run(write) : try await write()
-        environment.trust.doubt(written.removed)
-        environment.trust.forget(written.forgotten, of: scope)
-        return written
-    }
-
-    func conclusion(_ tally: RunTally, _ verdict: Sweep.Verdict, _ startedAt: Date, held: Int) -> Conclusion {
-        let report = RunReport(
-            run: id, scope: scope, cause: cause, startedAt: startedAt, endedAt: environment.clock.wallTime, outcome: tally.outcome,
-            isComplete: tally.isComplete && !tally.isIncrement, pages: tally.pages, notModifiedPages: tally.notModified, bytes: tally.bytes,
-            counts: tally.counts, httpStatus: tally.status, error: tally.error, failure: tally.failure)
-        return Conclusion(
-            report: report, parkedUntil: tally.parkedUntil, pacing: tally.pacing, heldDeletes: held,
-            guardName: verdict.guardName, isCaughtUp: tally.isCaughtUp, evidence: tally.evidence)
     }
 }

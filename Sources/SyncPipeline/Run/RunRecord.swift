@@ -24,9 +24,9 @@ struct RunRecord: Sendable {
     let isIncremental: Bool
     /// What speaks against believing that a part is gone.
     var objection: String?
+    /// Knows what others vouch for; nil: the store is asked.
+    var vouching: VouchingMemory?
 
-    /// For how many runs that did not reach the end of the listing pages are remembered.
-    private static let unfinished: Int64 = 3
     /// How many things that were set aside are kept of a resource.
     private static let quarantine = 1000
 
@@ -34,9 +34,12 @@ struct RunRecord: Sendable {
     /// ask for everything says that it did, so that the next one need not.
     var isNeeded: Bool {
         tally.wroteAnything || movesCursor || isIncremental && !tally.isIncrement && !tally.isGone || state.mustWrite(tally.outcome)
-            || state.hasGone
+            || state.hasGone || lacksPages
             || RunConclusion.isDue(tally, state: state, deletion: deletion, endedAt: endedAt)
     }
+
+    /// The listing is not the one that it was, although no page of it has changed: others are no longer part of it.
+    private var lacksPages: Bool { tally.isListing && state.listing.map { $0 != tally.listing } == true }
 
     /// What was written.
     struct Outcome: Sendable {
@@ -95,7 +98,7 @@ struct RunRecord: Sendable {
         let absent = tally.isIncrement ? [] : members.subtracting(seen)
         let isLive = try entity.rows(absent, in: worker).filter { $1[entity.bookkeeping.deletedAt].isNull }
         let live = members.subtracting(absent).union(KeyRuns(isLive.keys.lazy.map(\.key)))
-        let others = tally.isListing ? try RunState.vouched(among: absent, of: entity.name, byOthersThan: scope, in: worker) : []
+        let others = tally.isListing ? try vouchedByOthers(absent, in: worker) : []
         let isSwept = tally.isListing && (deletion.detect == .snapshot || tally.isGone)
         let conclusion = RunConclusion(
             tally, state: state, deletion: deletion,
@@ -150,14 +153,19 @@ struct RunRecord: Sendable {
         }
         if deletion.detect != .records {
             // As with what a listing lacks: a row belongs to every resource that lists it. A list of what is gone speaks for all of them.
-            let others = try RunState.vouched(
-                among: KeyRuns(live.keys.lazy.map(\.key)), of: entity.name, byOthersThan: scope, in: worker)
+            let others = try vouchedByOthers(KeyRuns(live.keys.lazy.map(\.key)), in: worker)
             live = live.filter { !others.contains($0.key.key) }
         }
         let gone = KeyRuns(live.keys.lazy.map(\.key))
         let verdict = Sweep(configuration: deletion).verdict(
             gone: gone, isAccepted: acceptsDeletes || state.mayDelete, denials: try denials(live, in: worker))
         return (verdict, gone.subtracting(verdict.doomed), buried.mapValues(\.keys))
+    }
+
+    /// Those of these rows that other resources vouch for.
+    private func vouchedByOthers(_ keys: KeyRuns, in worker: NSManagedObjectContext) throws -> KeyRuns {
+        guard let vouching else { return try RunState.vouched(among: keys, of: entity.name, byOthersThan: scope, in: worker) }
+        return try vouching.vouched(among: keys, of: entity.name, byOthersThan: scope, in: worker)
     }
 
     /// How many deletions are held back from now on. What a listing lacked is known until the next one.
@@ -285,34 +293,6 @@ struct RunRecord: Sendable {
         let failed = tally.outcome == .failed || tally.outcome == .parked
         row.consecutiveFailures = failed ? row.consecutiveFailures + 1 : 0
         row.write(in: worker)
-    }
-
-    /// Forgets pages that are no longer in the listing, and what the others vouched for before it. For a listing that never ends, the pages of the
-    /// last runs are kept, in case they are requested again; the resource itself vouches for the rows of the others. So it does for those of a page
-    /// that has a row which is gone: if the page comes again, it is read.
-    private func forgetRequests(
-        _ stored: [StoredKeys.Entry], isListing: Bool, gone: KeyRuns, in worker: NSManagedObjectContext
-    ) throws -> Set<String> {
-        var forgotten: Set<String> = []
-        func hasGone(_ entry: StoredKeys.Entry) -> Bool { !gone.isEmpty && entry.keys?.intersection(gone).isEmpty == false }
-        let outdated = Set(stored.filter { $0.kind == .members && hasGone($0) }.map(\.request))
-        for row in try StateRow<RequestTable>.all(where: [.isEqual(\.scope, "\(scope)")], in: worker) {
-            if !outdated.contains(row.request) {
-                guard !tally.requestKeys.contains(row.request) else { continue }
-                guard isListing || (row.run > state.completeRun && row.run <= state.number - Self.unfinished) else { continue }
-            }
-            forgotten.insert(row.request)
-            if row.manifest > 0 { try StoredManifest.delete(ofPage: row.request, scope: row.scope, in: worker) }
-            row.delete(in: worker)
-        }
-        for entry in stored where !entry.request.isEmpty && entry.kind != .gone {
-            if forgotten.contains(entry.request) || (isListing && entry.kind == .previous) {
-                entry.delete(in: worker)
-            } else if entry.kind == .previous, hasGone(entry), let keys = entry.keys {
-                entry.replace(by: keys.subtracting(gone), in: worker)
-            }
-        }
-        return forgotten
     }
 
     /// Drops records that were set aside and became good, or are no longer listed, and the oldest of those that are too many. An unchanged page is as

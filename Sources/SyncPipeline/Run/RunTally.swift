@@ -23,8 +23,7 @@ struct RunTally: Sendable {
     /// A page that it read has such records, or one of a run before that removed none.
     var sawGone = false
     /// The rows of its records that it has made or changed.
-    var written: KeyRuns { changed.keys }
-    private var changed = KeyCollector()
+    private(set) var written: KeyRuns = []
     /// The pages that are unchanged.
     private(set) var unmodified: [String] = []
     /// Which page was read in which run, in order.
@@ -109,7 +108,7 @@ struct RunTally: Sendable {
         sawGone = sawGone || !page.gone.isEmpty
         // What other pages say of an object that records hold may be another thing.
         if page.changesHeld { mayCompare = false }
-        if mayCompare { changed.add(page.written) }
+        written.formUnion(page.written)
         firstRejection = firstRejection ?? page.firstRejection
         take(page.facts, request, readIn: run)
     }

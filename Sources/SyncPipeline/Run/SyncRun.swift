@@ -184,6 +184,9 @@ final class SyncRun: Sendable {
             let record = PartitionedRunRecord(
                 report: summary.conclusion(start, endedAt: environment.clock.wallTime).report, isCaughtUp: summary.isCaughtUp, resume: summary.resume,
                 heldDeletes: summary.heldDeletes, names: summary.names, fingerprint: prepared.fingerprint)
+            let place = VouchingJournal.Place(scope: scope)
+            environment.trust.vouching.begin(place)
+            defer { environment.trust.vouching.end(place) }
             let wrote = try await environment.workers.run { worker in try record.write(in: worker) }
             if summary.isCaughtUp { environment.archive.retain(parts: summary.names, of: scope) }
             if wrote, summary.outcome != .cancelled, !progress.mustStop {
@@ -214,6 +217,8 @@ final class SyncRun: Sendable {
         let deadline = start.advanced(by: resource.limits.maxRunTime.duration)
         let (found, first, runNumber) = try await partitions(), partitions = Array(found[first...] + found[..<first])
         summary.names = found.map(\.name)
+        let vouching = VouchingMemory(environment.trust.vouching)
+        defer { environment.parseProbe?.vouched(vouching.rowsRead) }
         var lastNote = start
         // The last run may have ended before it came to all of them.
         for (number, partition) in partitions.enumerated() {
@@ -226,7 +231,7 @@ final class SyncRun: Sendable {
             }
             var isLate = environment.clock.instant >= deadline
             if !isLate {
-                let part = ListingRun.Part(number: runNumber, isFirst: number == 0, deadline: deadline)
+                let part = ListingRun.Part(number: runNumber, isFirst: number == 0, deadline: deadline, vouching: vouching)
                 guard let conclusion = await read(partition, as: part, acceptsDeletes: acceptsDeletes, &summary) else { continue }
                 if conclusion.isGone, let listing = state.withLock({ $0.listing }) {
                     gone.append((partition, listing))

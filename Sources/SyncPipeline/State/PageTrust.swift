@@ -42,6 +42,9 @@ final class PageTrust: Sendable {
 
     private let state = Mutex(State())
 
+    /// Where what pages and resources vouch for is written.
+    let vouching = VouchingJournal()
+
     /// Runs draw their conclusions one after the other: whether a row goes depends on what the others vouch for.
     let conclusions = SerialTurns()
 

@@ -11,6 +11,9 @@ struct StoredRequest: Sendable, Hashable {
     /// How many records its manifest has; 0: there is none.
     var manifest = 0
 
+    /// The page is read whatever it is answered with. Its records may be compared with what they were.
+    mutating func disbelieve() { (validators, facts) = (nil, nil) }
+
     /// Nil if the page was never saved, or was read under other rules: then it must be read again.
     static func load(scope: ResourceScope, key: String, fingerprint: String, in context: NSManagedObjectContext) throws -> StoredRequest? {
         guard let row = try RequestTable.existing(of: scope, key, in: context) else { return nil }
@@ -178,6 +181,16 @@ enum StoredKeys {
     /// What is stored of all resources and their pages.
     static func entries(_ kinds: [Kind], in worker: NSManagedObjectContext) throws -> [Entry] {
         try StateRow.all(where: [.isAmong(\.kind, kinds)], in: worker).compactMap(Entry.init)
+    }
+
+    /// What is stored of a resource and its pages.
+    static func entries(_ kinds: [Kind], ofScope scope: String, in worker: NSManagedObjectContext) throws -> [Entry] {
+        try StateRow.all(where: [.isEqual(\.scope, scope), .isAmong(\.kind, kinds)], in: worker).compactMap(Entry.init)
+    }
+
+    /// What is stored of a page.
+    static func entries(_ kinds: [Kind], ofScope scope: String, page request: String, in worker: NSManagedObjectContext) throws -> [Entry] {
+        try StateRow<KeysTable>.existing(keys: kinds.map { [scope, request, $0] }, in: worker).compactMap(Entry.init)
     }
 
     /// What is stored of other resources and their pages.

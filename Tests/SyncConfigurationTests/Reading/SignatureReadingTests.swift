@@ -82,6 +82,27 @@ import Testing
         #expect(problem("{ kind = \"jwt\", key = { credential = \"k\" }, template = \"{method}\" }").contains("template"))
     }
 
+    // Both would be sent, and the service would take either.
+    @Test(arguments: [
+        ("{ kind = \"hmac\", key = { credential = \"k\" }, template = \"{query}\", in = \"query\", name = \"a\" }", "auth.name"),
+        ("{ kind = \"hmac\", key = { credential = \"k\" }, template = \"{query}\", timestamp_param = \"a\" }", "auth.timestamp_param"),
+        ("{ kind = \"hmac\", key = { credential = \"k\" }, template = \"{query}\", nonce_param = \"a\" }", "auth.nonce_param"),
+        ("{ kind = \"api-key\", in = \"query\", name = \"a\", value = { credential = \"k\" } }", "auth.name"),
+        ("{ kind = \"jwt\", key = { credential = \"k\" }, send_as = { in = \"query\", name = \"a\" } }", "auth.send_as.name"),
+    ])
+    func aParameterThatIdentifiesIsNoneOfTheOthers(table: String, key: String) {
+        for (other, value) in [("params", "\"1\""), ("secret_params", "{ credential = \"c\" }")] {
+            func problems(_ name: String) -> [String] { errors(itemSource + "\(other) = { \(name) = \(value) }\nauth = \(table)") }
+            let found = problems("a")
+            #expect(found.count == 1 && found[0].contains("\(key) and \(other) (/c/cisternd.toml:"), "\(found)")
+            #expect(found.first?.contains("name the same parameter, a: both would be sent") == true, "\(found)")
+            // Names of parameters are told apart by their case.
+            #expect(problems("b") == [] && problems("A") == [])
+        }
+        let header = "{ kind = \"api-key\", in = \"header\", name = \"a\", value = { credential = \"k\" } }"
+        #expect(errors(itemSource + "params = { a = 1 }\nauth = \(header)") == [])
+    }
+
     @Test(arguments: ["", "{", "{}", "{ a }", "{\"a\": 1}", "a}b", "{{method}}", "{{{"]) func whatIsNoWordInBracesIsText(text: String) throws {
         let template = try SignatureTemplate(text)
         #expect(template.places.isEmpty && template.description == text)

@@ -117,6 +117,60 @@ extension DeletionRecordTests {
         try await fixture.end()
     }
 
+    // As one that is mentioned beside the records.
+    @Test(arguments: [1, 1000]) func anObjectInsideARecordThatSaysThatItIsGoneMakesNoRow(batch: Int) async throws {
+        let relationships = """
+            [entity.Person.relationships]
+            boss = { to = "Person", match = "embedded" }
+            aides = { to = "Person", many = true, match = "embedded" }
+            """
+        let fixture = try await api.fixture(Self.people(attributes: relationships))
+        fixture.pipeline.parseProbe.withLock { $0 = ParseProbe(batchSize: batch) }
+        func bosses() async throws -> [String] {
+            try await fixture.document.withWorker { worker in
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+                request.predicate = NSPredicate(format: "cisternDeletedAt == nil")
+                return try worker.fetch(request).map { person in
+                    let boss = person.value(forKey: "boss") as? NSManagedObject
+                    return "\(person.value(forKey: "id") ?? "nil") under \(boss?.value(forKey: "id") ?? "nobody")"
+                }.sorted()
+            }
+        }
+        try await list(
+            #"""
+            [{"id": 1, "name": "Ada"}, {"id": 2, "boss": {"id": 7, "deleted": true}, "aides": [{"id": 8, "deleted": true}, {"id": 9}]},
+             {"id": 3, "boss": {"id": 1, "deleted": false}}]
+            """#, fixture)
+        #expect(try await fixture.values("id", of: "Person") == ["1", "2", "3", "9"])
+        #expect(try await bosses() == ["1 under nobody", "2 under nobody", "3 under 1", "9 under nobody"])
+        // It changes and removes none, either: its own record is what says that. It is nobody's boss any more.
+        let report = try await list(#"[{"id": 3, "boss": {"id": 1, "name": "x", "deleted": true}}]"#, fixture)
+        #expect(report.counts.deleted == 0 && report.counts.quarantined == 0, "\(report)")
+        #expect(try await bosses() == ["1 under nobody", "2 under nobody", "3 under nobody", "9 under nobody"])
+        #expect(try await fixture.values("name", of: "Person", where: "id == 1") == ["Ada"])
+        try await fixture.end()
+    }
+
+    // Every record of a list of what is gone says so; what it holds beside that does not.
+    @Test func whatAListOfWhatIsGoneMentionsIsThere() async throws {
+        let also = "records = \"$.items\"\nalso = [{ records = \"$.tickets\", entity = \"Ticket\" }]"
+        let fixture = try await api.fixture(
+            ScriptedAPI.configuration(
+                ScriptedAPI.resource("people", of: "Person", "deletion = { detect = \"records\" }\n\(also)"),
+                entities: """
+                    [entity.Ticket]
+                    key = ["id"]
+                    [entity.Ticket.attributes]
+                    id = { type = "int64", optional = false }
+                    [entity.Ticket.relationships]
+                    author = { to = "Person" }
+                    \(ScriptedAPI.entities())
+                    """))
+        try await list(#"{"items": [{"id": 1}], "tickets": [{"id": 5, "author": {"id": 2, "name": "Bo"}}]}"#, fixture)
+        #expect(try await fixture.live() == ["2"])
+        try await fixture.end()
+    }
+
     // MARK: Lists of what is gone
 
     // A service that took everything for deleted, and says so no more.

@@ -91,6 +91,36 @@ extension Assembly {
         }
     }
 
+    /// What identifies a request in its query has a name there that nothing else of the query has: both would be sent.
+    ///
+    /// - Parameter origins: where the resource's keys stand.
+    func checkQueryNames(_ resource: ResourceConfiguration, _ auth: Layer, _ origins: [String: DocumentNode.Place]) {
+        let others = [("params", resource.parameters.map(\.name)), ("secret_params", resource.secretParameters.map(\.name))]
+        for (table, key, name) in queryNames(of: resource.authentication) {
+            let layer = table == "auth" ? auth : auth.table("send_as")
+            for (other, names) in others where names.contains(name) {
+                let place = origins[other].map { place in " (\(place.file)\(place.line.map { ":\($0)" } ?? ""))" } ?? ""
+                complaints.add(
+                    at: layer.node?.table?[key]?.place ?? layer.node?.place ?? auth.node?.place, layer.subject, key: key,
+                    "\(table).\(key) and \(other)\(place) name the same parameter, \(name): both would be sent", "remove one of them")
+            }
+        }
+    }
+
+    /// The parameters with which a way to identify oneself fills a query, and the keys that name them.
+    private func queryNames(of authentication: AuthenticationConfiguration) -> [(table: String, key: String, name: String)] {
+        switch authentication {
+        case .apiKey(let key) where key.place == .query: return [("auth", "name", key.name)]
+        case .session(let session) where session.sendAs.place == .query: return [("auth.send_as", "name", session.sendAs.name)]
+        case .jwt(let token) where token.sendAs.place == .query: return [("auth.send_as", "name", token.sendAs.name)]
+        case .hmac(let signature):
+            let own: String? = if case .query(let name) = signature.carrier { name } else { nil }
+            let names = [("name", own), ("timestamp_param", signature.timestampParameter), ("nonce_param", signature.nonceParameter)]
+            return names.compactMap { key, name in name.map { ("auth", key, $0) } }
+        case .none, .bearer, .basic, .apiKey, .oauth2, .session, .jwt: return []
+        }
+    }
+
     /// A secret that belongs into a body, and where that is said.
     private struct BodySecret {
         let place: String

@@ -184,6 +184,7 @@ extension Assembly {
         checkTLS(resource.tls, layers.last { $0.table("tls").node != nil }?.table("tls") ?? own.table("tls"))
         checkSecrets(resource, auth.layer, own, table)
         checkSecretNames(resource, origins, own)
+        checkQueryNames(resource, auth.layer, origins)
         checkBodySecrets(resource, auth.layer, origins, own)
         return resource
     }

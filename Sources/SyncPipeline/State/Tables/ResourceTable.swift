@@ -52,6 +52,11 @@ struct ResourceTable: StateTable {
     static func row(of scope: ResourceScope, in worker: NSManagedObjectContext) throws -> StateRow<ResourceTable> {
         try StateRow.find(key: scope.source, scope.resource, scope.partition ?? "", in: worker)
     }
+
+    /// The row, for reading only; nil: there is none.
+    static func existing(_ scope: ResourceScope, in worker: NSManagedObjectContext) throws -> StateRow<ResourceTable>? {
+        try StateRow.existing(key: scope.source, scope.resource, scope.partition ?? "", in: worker)
+    }
 }
 
 extension StateRow<ResourceTable> {

@@ -9,7 +9,7 @@ import Testing
     private static let examples = URL(fileURLWithPath: #filePath)
         .resolvingSymlinksInPath().deletingLastPathComponent().appendingPathComponent("../../../Examples").standardizedFileURL.path
 
-    @Test(arguments: ["chat", "graphql", "maps"])
+    @Test(arguments: ["chat", "github", "graphql", "maps", "stripe"])
     func theExamplesPassTheirTests(_ name: String) async throws {
         let file = try TestFile("\(Self.examples)/\(name)/cisternd.test.toml", in: DiskConfigurationFiles())
         let configuration = try ConfigurationReader(path: file.configurationPath).configuration()

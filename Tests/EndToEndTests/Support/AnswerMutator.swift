@@ -43,16 +43,18 @@ struct AnswerMutator {
 
     var random: SeededRandom
 
-    /// - Parameter packed: the body as gzip makes it.
-    mutating func answer(_ body: String, packed: [UInt8]) -> [UInt8] {
-        var bytes = Array(body.utf8), headers = [("Content-Type", "application/json"), ("Connection", "close")], status = Self.statuses[0]
-        let isPacked = random.once(in: 6)
-        if isPacked {
+    /// - Parameters:
+    ///   - packed: the body as gzip makes it; nil where it is a file in which something is packed, and may be wrong already.
+    mutating func answer(_ body: [UInt8], contentType: String, packed: [UInt8]?) -> [UInt8] {
+        var bytes = body, headers = [("Content-Type", contentType), ("Connection", "close")], status = Self.statuses[0]
+        if packed == nil {
+            if random.once(in: 4) { damage(&bytes) }
+        } else if let packed, random.once(in: 6) {
             bytes = packed
             headers.append(("Content-Encoding", "gzip"))
             if !random.once(in: 3) { damage(&bytes) }
         } else if !random.once(in: 4) {
-            for _ in 0..<Int.random(in: 1...3, using: &random) { splice(&bytes) }
+            spoil(&bytes)
         }
         if random.once(in: 3) { bytes = chunks(bytes, &headers) } else if !random.once(in: 6) { headers.append(("Content-Length", "\(bytes.count)")) }
         if random.once(in: 4) { status = random.one(of: Self.statuses) }
@@ -66,6 +68,11 @@ struct AnswerMutator {
         var answer = Array((["\(version) \(status)"] + headers.map { "\($0): \($1)" } + ["", ""]).joined(separator: end).utf8) + bytes
         if random.once(in: 5) { damage(&answer) }
         return answer
+    }
+
+    /// A text with something wrong in it.
+    mutating func spoil(_ bytes: inout [UInt8]) {
+        for _ in 0..<Int.random(in: 1...3, using: &random) { random.once(in: 4) ? repeatOrDrop(&bytes) : splice(&bytes) }
     }
 
     private mutating func change(_ headers: inout [(String, String)]) {
@@ -93,9 +100,21 @@ struct AnswerMutator {
         return random.once(in: 8) ? framed : framed + Array("0\r\n\(random.once(in: 8) ? "ETag: x\r\n" : "")\r\n".utf8)
     }
 
+    /// A member, an element, a cell or a line twice, or missing, with what divides it from the one before.
+    private mutating func repeatOrDrop(_ bytes: inout [UInt8]) {
+        let stops = Set(",;\n{}[]".utf8), places = bytes.indices.filter { stops.contains(bytes[$0]) }
+        guard !places.isEmpty else { return }
+        let from = random.one(of: places), to = bytes[(from + 1)...].firstIndex { stops.contains($0) } ?? bytes.endIndex
+        if random.once(in: 2) {
+            bytes.insert(contentsOf: bytes[from..<to], at: from)
+        } else {
+            bytes.removeSubrange(from..<to)
+        }
+    }
+
     /// Tokens where others stood, twice, or gone.
     private mutating func splice(_ bytes: inout [UInt8]) {
-        let stops = Set(",:{}[]".utf8), places = bytes.indices.filter { stops.contains(bytes[$0]) }
+        let stops = Set(",:;\n{}[]".utf8), places = bytes.indices.filter { stops.contains(bytes[$0]) }
         guard !places.isEmpty else { return }
         let from = random.one(of: places) + 1, to = bytes[from...].firstIndex { stops.contains($0) } ?? bytes.endIndex
         switch Int.random(in: 0..<6, using: &random) {

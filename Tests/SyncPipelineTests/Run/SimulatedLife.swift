@@ -117,9 +117,16 @@ struct SimulatedLife {
     }
 
     private mutating func reload(_ plan: Simulation.Plan) async throws {
-        self.plan = plan
+        let configuration = try PipelineFixture.configuration(plan.configuration), before = self.plan
         simulation.tell("reload: \(plan)") { $0.configure(plan, isReload: true) }
-        try await process?.pipeline.reload(PipelineFixture.configuration(plan.configuration))
+        do {
+            try await process?.pipeline.reload(configuration)
+            self.plan = plan
+        } catch _ where process?.disk.cause != nil || lock != nil {
+            // What a list that is not there any more has said has to be forgotten first, and nothing can be written.
+            simulation.tell("the reload is refused") { $0.configure(before) }
+            return
+        }
         simulation.tell("") { $0.configure(plan) }
     }
 

@@ -10,6 +10,8 @@ struct SimulatedServer {
         /// How the pages of a list are told apart, and what follows a page.
         enum Kind {
             case link, number, cursor
+            /// The next page begins after the last record, and records that are gone say so.
+            case keyset
         }
 
         let scope: ResourceScope
@@ -22,17 +24,24 @@ struct SimulatedServer {
         /// The page that a request asks for, counted from 0.
         func page(_ request: HTTPRequest) -> Int {
             let number = request.address.url.query.flatMap { Int($0.drop { $0 != "=" }.dropFirst()) }
-            return number.map { kind == .number ? $0 - 1 : $0 } ?? 0
+            return number.map { number in
+                switch kind {
+                case .link, .cursor: number
+                case .number: number - 1
+                case .keyset: number % pages + 1
+                }
+            } ?? 0
         }
     }
 
-    /// Two lists tell of the same people, from one server; another has teams, which people name.
+    /// Two lists tell of the same people, from one server; another has teams, which people name. A fourth one says itself what is gone.
     static let lists = [
         List(scope: ResourceScope(source: "a", resource: "people"), entity: "Person", pages: 3, kind: .link),
         List(scope: ResourceScope(source: "a", resource: "staff"), entity: "Person", pages: 2, kind: .number),
         List(scope: ResourceScope(source: "b", resource: "teams"), entity: "Team", pages: 2, kind: .cursor),
+        List(scope: ResourceScope(source: "b", resource: "rooms"), entity: "Room", pages: 3, kind: .keyset),
     ]
-    static let keys = ["Person": Array(1...9), "Team": Array(1...4)]
+    static let keys = ["Person": Array(1...9), "Team": Array(1...4), "Room": Array(1...6)]
 
     enum Lie: CaseIterable {
         case error, notFound, tooMany, unavailable, cut, broken, part, errorObject, html, unasked304, repetition, badLink, badRecord, noKey
@@ -51,6 +60,8 @@ struct SimulatedServer {
         let rows: [Int: String]
         /// The rows that it tells of: a record whose values cannot be read is told of, too.
         let listed: Set<Int>
+        /// What it says is gone.
+        var gone: Set<Int> = []
         let evidence: Evidence
         /// Its server wants to be left alone for so long.
         var wait: Duration?
@@ -60,6 +71,8 @@ struct SimulatedServer {
     private(set) var names: [ResourceScope: [Int: String]] = [:]
     /// Whose team is which, by key.
     private(set) var teams: [Int: Int] = [:]
+    /// What was there once, of a list that says so as long as it is not there again.
+    private(set) var gone: [ResourceScope: Set<Int>] = [:]
     private var version = 0
 
     init(using random: inout SeededNumbers) {
@@ -73,6 +86,7 @@ struct SimulatedServer {
     private mutating func set(_ key: Int, of list: List, _ name: String) {
         if list.entity == "Person" { teams[key] = (key + (Int(name.dropFirst()) ?? 0)) % 5 }
         names[list.scope]?[key] = name
+        gone[list.scope]?.remove(key)
         for other in Self.lists where other.entity == list.entity && names[other.scope]?[key] != nil { names[other.scope]?[key] = name }
     }
 
@@ -86,6 +100,7 @@ struct SimulatedServer {
                 set(key, of: list, "v\(version)")
             } else {
                 names[list.scope]?[key] = nil
+                if list.kind == .keyset { gone[list.scope, default: []].insert(key) }
             }
         }
     }
@@ -94,18 +109,25 @@ struct SimulatedServer {
 
     /// The pages that have something on them; one, where nothing is listed.
     private func pages(_ list: List) -> [[Int]] {
-        let known = (names[list.scope] ?? [:]).keys.sorted()
+        let known = Set((names[list.scope] ?? [:]).keys).union(gone[list.scope] ?? []).sorted()
         let pages = (0..<list.pages).map { page in known.filter { $0 % list.pages == page } }.filter { !$0.isEmpty }
         return pages.isEmpty ? [[]] : pages
     }
 
+    /// The number of a page among those that there are now.
+    private func page(_ list: List, of pages: [[Int]], _ asked: Int) -> Int {
+        guard list.kind == .keyset else { return asked }
+        return pages.firstIndex { ($0.first ?? 0) % list.pages >= asked } ?? pages.count
+    }
+
     func reply(to request: HTTPRequest, of list: List, _ lie: Lie?, using random: inout SeededNumbers) -> Reply {
-        let pages = pages(list), number = list.page(request)
-        let rows = (number < pages.count ? pages[number] : []).reduce(into: [:]) { $0[$1] = names[list.scope]?[$1] }
+        let pages = pages(list), number = page(list, of: pages, list.page(request)), told = number < pages.count ? pages[number] : []
+        let rows = told.reduce(into: [:]) { $0[$1] = names[list.scope]?[$1] }
+        let gone = Set(told).intersection(self.gone[list.scope] ?? []), ends = gone.sorted().map { #"{"id": \#($0), "key": \#($0), "gone": true}"# }
         let next = number + 1 < pages.count ? number + 1 : nil
-        let after = Page.After(next: next, count: pages.count), body = text(records(rows, of: list), list, after)
+        let after = Page.After(next: next, count: pages.count), body = text(records(rows, of: list) + ends, list, after)
         let tag = "\"\(BodyDigest(of: body).description.prefix(12))-\(next ?? 0)\""
-        var page = Page(list: list, number: number, rows: rows, next: next, tag: tag)
+        var page = Page(list: list, number: number, rows: rows, gone: gone, next: next, tag: tag)
         let isKnown = request.headers.first(name: "If-None-Match") == tag
         guard let lie else { return page.honest(body, isKnown: isKnown && random.chance(80)) }
         switch lie {
@@ -128,7 +150,10 @@ struct SimulatedServer {
             return page.lie(.response(status: 304, headers: ["ETag": tag]), "unasked")
         case .repetition, .badLink:
             guard list.kind == .link else {
-                let text = text(records(rows, of: list), list, .init(next: next, count: pages.count, isReadable: false))
+                // An empty page leads nowhere, and says so.
+                if list.kind == .keyset, rows.isEmpty { return page.honest(body, isKnown: false) }
+                let text = text(records(rows, of: list, isReadable: false), list, .init(next: next, count: pages.count, isReadable: false))
+                page.gone = []
                 return page.marked().lie(
                     .response(status: 200, headers: page.marked().headers, body: Array(text.utf8)), "what follows cannot be read", saves: true)
             }
@@ -142,7 +167,7 @@ struct SimulatedServer {
             guard let bad = random.element(rows.keys.sorted()) else { return page.honest(body, isKnown: false) }
             let record = lie == .noKey ? #"{"name": "x"}"# : #"{"id": \#(bad), "name": "x", "age": "old"}"#
             let others = rows.filter { $0.key != bad }
-            let text = text(records(others, of: list) + [record], list, after)
+            let text = text(ends + records(others, of: list) + [record], list, after)
             page.rows = others
             if lie == .badRecord { page.listed = Set(rows.keys) } else { page.listed = Set(others.keys) }
             return page.marked().lie(
@@ -154,10 +179,12 @@ struct SimulatedServer {
     /// What the title of a thing is: another mapping calls that its name.
     static func title(_ name: String) -> String { "\(name)t" }
 
-    private func records(_ rows: [Int: String], of list: List) -> [String] {
+    /// - Parameter isReadable: what the next page begins after stands there.
+    private func records(_ rows: [Int: String], of list: List, isReadable: Bool = true) -> [String] {
         rows.sorted { $0.key < $1.key }.map { key, name in
+            let place = list.kind == .keyset && isReadable ? #", "key": \#(key)"# : ""
             let team = list.entity == "Person" ? #", "team": \#(teams[key].flatMap { $0 > 0 ? "\($0)" : nil } ?? "null")"# : ""
-            return #"{"id": \#(key), "name": "\#(name)", "title": "\#(Self.title(name))", "age": \#(key)\#(team)}"#
+            return #"{"id": \#(key), "name": "\#(name)", "title": "\#(Self.title(name))", "age": \#(key)\#(team)\#(place)}"#
         }
     }
 
@@ -166,6 +193,7 @@ struct SimulatedServer {
         switch list.kind {
         case .link: return records
         case .number: return #"{"pages": \#(after.isReadable ? "\(after.count)" : "{}"), "items": \#(records)}"#
+        case .keyset: return #"{"items": \#(records)}"#
         case .cursor: return #"{"next": \#(after.isReadable ? after.next.map { "\"\($0)\"" } ?? "null" : "{}"), "items": \#(records)}"#
         }
     }
@@ -182,12 +210,14 @@ struct SimulatedServer {
         let number: Int
         var rows: [Int: String]
         var listed: Set<Int>
+        var gone: Set<Int>
         var headers: HTTPHeaders
         let tag: String
 
-        init(list: List, number: Int, rows: [Int: String], next: Int?, tag: String) {
+        init(list: List, number: Int, rows: [Int: String], gone: Set<Int>, next: Int?, tag: String) {
             self.number = number
             self.rows = rows
+            self.gone = gone
             self.tag = tag
             listed = Set(rows.keys)
             headers = ["Content-Type": "application/json", "ETag": tag]
@@ -204,7 +234,8 @@ struct SimulatedServer {
         func honest(_ body: String, isKnown: Bool) -> Reply {
             let answer: StubTransport.Answer =
                 isKnown ? .response(status: 304, headers: headers) : .response(status: 200, headers: headers, body: Array(body.utf8))
-            return Reply(answer: answer, page: number, rows: rows, listed: listed, evidence: .proof, words: isKnown ? "304" : "200 \(body)")
+            return Reply(
+                answer: answer, page: number, rows: rows, listed: listed, gone: gone, evidence: .proof, words: isKnown ? "304" : "200 \(body)")
         }
 
         func lie(_ answer: StubTransport.Answer, _ words: String = "", saves: Bool = false, evidence: Evidence = .lie) -> Reply {
@@ -214,7 +245,7 @@ struct SimulatedServer {
             case .silence, .failure: break
             }
             return Reply(
-                answer: answer, page: number, rows: saves ? rows : [:], listed: saves ? listed : [], evidence: evidence,
+                answer: answer, page: number, rows: saves ? rows : [:], listed: saves ? listed : [], gone: saves ? gone : [], evidence: evidence,
                 words: "\(status) \(words)")
         }
     }

@@ -116,7 +116,7 @@ final class Simulation: Sendable {
                 name = { type = "string", path = "$.\(nameField)" }
                 age = { type = "int32" }
                 [entity.\(entity).relationships]
-                \(entity == "Team" ? "people = { to = \"Person\", many = true, inverse = \"team\" }" : "team = { to = \"Team\", match = \"key\", inverse = \"people\" }")
+                \(relationships[entity] ?? "")
 
                 """
             }
@@ -134,13 +134,26 @@ final class Simulation: Sendable {
                 """
         }
 
+        private var relationships: [String: String] {
+            [
+                "Person": "team = { to = \"Team\", match = \"key\", inverse = \"people\" }",
+                "Team": "people = { to = \"Person\", many = true, inverse = \"team\" }",
+            ]
+        }
+
         private func resource(_ list: SimulatedServer.List) -> String {
             let pages =
                 switch list.kind {
                 case .link: "pages = { kind = \"link-header\" }"
                 case .number: "records = \"$.items\"\n  pages = { kind = \"page\", size_param = \"\", stop = { total_pages = \"$.pages\" } }"
                 case .cursor: "records = \"$.items\"\n  pages = { kind = \"cursor\", path = \"$.next\" }"
+                case .keyset: "records = \"$.items\"\n  pages = { kind = \"keyset\", from = \"$.key\" }"
                 }
+            let action = deletes ? "delete" : "tombstone"
+            let deletion =
+                list.kind == .keyset
+                ? "detect = \"field\", path = \"$.gone\", action = \"\(action)\""
+                : "detect = \"snapshot\", action = \"\(action)\", confirm_runs = \(SimulationRules.confirmRuns), max_fraction = 1.0, min_expected = 0"
             return """
                   [[source.resource]]
                   name = "\(list.scope.resource)"
@@ -149,7 +162,7 @@ final class Simulation: Sendable {
                   enabled = \(!disabled.contains(list.scope))
                   \(pages)
                   schedule = { every = "\(every[list.scope] ?? 60)m" }
-                  deletion = { detect = "snapshot", action = "\(deletes ? "delete" : "tombstone")", confirm_runs = \(SimulationRules.confirmRuns), max_fraction = 1.0, min_expected = 0 }
+                  deletion = { \(deletion) }
 
                 """
         }

@@ -24,6 +24,7 @@ struct SimulationRules {
         var isWild: Bool { pages.values.contains { $0.evidence == .lie } }
         var isProof: Bool { !pages.isEmpty && pages.values.allSatisfy { $0.evidence == .proof } }
         var listed: Set<Int> { pages.values.reduce(into: []) { $0.formUnion($1.listed) } }
+        var gone: Set<Int> { pages.values.reduce(into: []) { $0.formUnion($1.gone) } }
         /// What a thing is called by what it reads.
         func name(_ told: String) -> String { nameField == "title" ? SimulatedServer.title(told) : told }
     }
@@ -36,6 +37,8 @@ struct SimulationRules {
         var rows: Set<Int> = []
         /// In how many complete listings in a row a row was missing.
         var missing: [Int: Int] = [:]
+        /// The rows of which a record has said that they are gone, and none since that they are there.
+        var gone: Set<Int> = []
     }
 
     static let minInterval = Duration.seconds(60)
@@ -110,6 +113,7 @@ struct SimulationRules {
             testimonies[scope]?.vouched.formIntersection(before.vouched)
             testimonies[scope]?.rows.formIntersection(before.rows)
             testimonies[scope]?.missing = testimony.missing.merging(before.missing, uniquingKeysWith: max)
+            testimonies[scope]?.gone.formUnion(before.gone)
         }
     }
 
@@ -126,6 +130,7 @@ struct SimulationRules {
     /// What may be vouched for may be missing from the next listing.
     private mutating func takeUnheard() {
         for (scope, reading) in cutOff {
+            testimonies[scope, default: Testimony()].gone.formUnion(reading.gone)
             for key in reading.listed {
                 let count = testimonies[scope]?.missing[key] ?? 0
                 testimonies[scope, default: Testimony()].missing[key] = count
@@ -189,6 +194,10 @@ struct SimulationRules {
         applied[list.entity, default: [:]].merge(reply.rows.mapValues(reading.name)) { $1 }
         testimonies[scope, default: Testimony()].vouched.formUnion(reply.listed)
         testimonies[scope, default: Testimony()].rows.formUnion(reply.rows.keys)
+        testimonies[scope]?.vouched.subtract(reply.gone)
+        testimonies[scope]?.rows.subtract(reply.gone)
+        testimonies[scope]?.gone.subtract(reply.rows.keys)
+        testimonies[scope]?.gone.formUnion(reply.gone)
     }
 
     private mutating func end(_ report: RunReport) {
@@ -258,6 +267,14 @@ struct SimulationRules {
 
     private mutating func remove(_ key: Int, of entity: String) {
         let lists = SimulatedServer.lists.filter { $0.entity == entity }
+        // What a list says itself is gone goes when its run ends; what it does not mention stays.
+        if let list = lists.first(where: { $0.kind == .keyset }) {
+            let isSaid = [readings[list.scope], cutOff[list.scope]].contains { $0?.gone.contains(key) ?? false }
+            if !isSaid, testimonies[list.scope]?.gone.contains(key) != true {
+                fail("\(entity) \(key) was removed, and nobody has said that it is gone")
+            }
+            return
+        }
         if let other = lists.first(where: { testimonies[$0.scope]?.vouched.contains(key) == true }) {
             return fail("\(entity) \(key) was removed, and \(other.scope) vouches for it")
         }

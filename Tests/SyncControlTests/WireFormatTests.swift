@@ -24,6 +24,19 @@ import Testing
         #expect(try ControlCoding.decode(StatusSnapshot.self, from: ControlCoding.encode(snapshot)) == snapshot)
     }
 
+    @Test(arguments: [
+        (BreakerStatus(.halfOpen, openings: 3), #""breaker":{"openings":3,"state":"half-open"}"#),
+        (
+            BreakerStatus(.open, until: Date(timeIntervalSince1970: 1_800_000_000), openings: 1),
+            #""breaker":{"openings":1,"state":"open","until":"2027-01-15T08:00:00Z"}"#
+        ),
+    ])
+    func aServerThatIsLeftAloneHasTheDocumentedNames(_ breaker: BreakerStatus, _ text: String) throws {
+        let status = ResourceStatus(ResourceScope(source: "a", resource: "b"), .degraded, consecutiveFailures: 1, breaker: breaker)
+        #expect(try json(status).contains(text))
+        #expect(try ControlCoding.decode(ResourceStatus.self, from: ControlCoding.encode(status)) == status)
+    }
+
     @Test func aRunHasTheDocumentedNames() throws {
         var counts = RecordCounts()
         (counts.inserted, counts.updated, counts.unchanged, counts.deleted, counts.quarantined) = (1, 2, 3, 4, 5)

@@ -37,7 +37,8 @@ final class ManifestConversion {
         }
         if let budget = manifest.root["api_budget"], budget.isTruthy {
             whole.remark(
-                "api_budget", budget, line: manifest.root.line(of: "api_budget"), "requests are not counted; what a server says with 429 is heeded")
+                "api_budget", budget, line: manifest.root.line(of: "api_budget"),
+                "requests are not counted unless rate.requests says how many there may be; what a server says with 429 is heeded")
         }
         for value in try manifest.root["streams"].map({ try manifest.resolved($0) })?.list ?? [] {
             _ = whole.refusing("streams", line: value.line) { try list(value, whole) }

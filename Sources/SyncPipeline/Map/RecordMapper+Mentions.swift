@@ -11,7 +11,7 @@ extension RecordMapper {
     func mention(_ record: JSONRecord, in list: MentionedList, _ doubt: ConversionProblem? = nil) throws {
         (place, self.list) = (record.index, list.path)
         defer { self.list = nil }
-        if let doubt { return report(inside: record, doubt) }
+        if let doubt { return try report(inside: record, doubt) }
         if let problem = record.problem {
             try report(inside: record, ConversionProblem(path: "$", message: "\(problem)"))
             return

@@ -46,6 +46,7 @@ extension SyncRun {
             guard let listing = state.withLock({ $0.listing }) else { return }
             return try await listing.replay(as: number, until: deadline, into: &tally)
         }
+        let vouching = VouchingMemory(environment.trust.vouching)
         for partition in try await partitions().partitions {
             let part: PreparedResource
             do { part = try PreparedResource(prepared, for: partition, environment) } catch {
@@ -54,7 +55,7 @@ extension SyncRun {
             }
             let listing = ListingRun(
                 part, of: ResourceScope(source: scope.source, resource: scope.resource, partition: partition.name), id: id, cause: cause,
-                environment: environment, part: ListingRun.Part(number: number, isFirst: false, deadline: deadline))
+                environment: environment, part: ListingRun.Part(number: number, isFirst: false, deadline: deadline, vouching: vouching))
             turn(to: listing)
             try await listing.replay(as: number, until: deadline, into: &tally)
         }

@@ -31,7 +31,7 @@ enum AnswerTest {
 
     static func fault(of error: FetchError) -> ResourceCheck.Fault {
         switch error.kind {
-        case .connect, .timeout, .reset, .dnsTemporary, .dnsNotFound, .tls, .shortBody, .cancelled: .unreachable
+        case .connect, .timeout, .reset, .dnsTemporary, .dnsNotFound, .tls, .shortBody, .cancelled, .budget: .unreachable
         case .credential, .status(401), .status(403), .status(407): .credentials
         case .status(408), .status(425), .status(429): .unreachable
         case .status(let status) where status >= 500: .unreachable
@@ -49,6 +49,7 @@ enum AnswerTest {
         case .timeout(let limit): ResourceCheck.Change("http.\(limit.rawValue)", "a longer time")
         case .tooLarge(.gzipMembers): ResourceCheck.Change("path", "an address whose answer is not packed so often")
         case .tooLarge(let size): ResourceCheck.Change("http.\(size.rawValue)", "a larger size, or ask for smaller pages in pages")
+        case .budget: ResourceCheck.Change("rate.requests", "a larger number; or try again later")
         case .credential: ResourceCheck.Change("auth", "credentials that can be read here, and sent")
         case .status(401), .status(403), .status(407):
             resource.authentication == .none

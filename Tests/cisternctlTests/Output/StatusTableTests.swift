@@ -54,6 +54,17 @@ import Testing
             ])
     }
 
+    @Test func aServerThatIsLeftAloneIsToldWithWhatAsksItSooner() {
+        var snapshot = snapshot
+        snapshot.resources = [BreakerStatus(.open, until: start, openings: 1), BreakerStatus(.halfOpen, openings: 1)].map {
+            ResourceStatus(
+                ResourceScope(source: "iso", resource: "countries"), .degraded, error: "cannot connect", consecutiveFailures: 1, breaker: $0)
+        }
+        let lines = lines(snapshot)
+        #expect(lines[5].hasSuffix("cannot connect; its server is left alone: cisternctl resume iso/countries asks it sooner"))
+        #expect(lines[6].hasSuffix("cannot connect; one resource tries whether its server works again"))
+    }
+
     @Test func aTerminalGetsLinesOfItsWidthAndColours() {
         #expect(lines(snapshot, isTerminal: true, width: 78, hasColour: true)[5].contains("\u{1B}[31mdegraded\u{1B}[0m"))
         #expect(lines(snapshot, isTerminal: true, width: 78)[4...6].allSatisfy { $0.count <= 78 })

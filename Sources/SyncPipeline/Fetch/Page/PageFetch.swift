@@ -188,7 +188,7 @@ public struct PageFetch: Sendable {
                 return false
             }
             return mayRenew && authentication.drop(token, at: request.address)
-        case .done, .leftAlone, .renew: break
+        case .done, .leftAlone, .renew, .overtaken: break
         }
         return false
     }

@@ -42,6 +42,16 @@ final class RequestGate: Sendable {
 
         func next(at now: SyncInstant) -> SyncInstant { budgets.map { $0.next(at: now) }.max() ?? now }
 
+        /// The same once so many others have gone out, each as soon as it may.
+        func next(at now: SyncInstant, after others: Int) -> SyncInstant {
+            var later = self, time = now
+            for _ in 0..<others {
+                time = later.next(at: time)
+                later.take(at: time)
+            }
+            return later.next(at: time)
+        }
+
         mutating func take(at time: SyncInstant) {
             for index in budgets.indices { budgets[index].take(at: time) }
         }
@@ -128,10 +138,8 @@ final class RequestGate: Sendable {
     func enter(tell: (Duration) -> Void) async throws -> Pass {
         let (id, wait) = state.withLock { state -> (Int, Duration) in
             state.nextID += 1
-            // One token for each that is before.
             let now = clock.instant, before = state.waiting.count + (state.isTaken ? 1 : 0)
-            let intervals = state.budgets.map(\.limit.interval).max() ?? .zero
-            return (state.nextID, before == 0 ? .zero : now.duration(to: state.next(at: now).advanced(by: intervals * before)))
+            return (state.nextID, before == 0 ? .zero : now.duration(to: state.next(at: now, after: before)))
         }
         if wait > .zero { tell(wait) }
         guard await hasTurn(id) else { throw CancellationError() }

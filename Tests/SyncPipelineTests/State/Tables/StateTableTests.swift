@@ -153,6 +153,7 @@ import Testing
         written.formUnion(try await Self.written(in: fixture))
         try await fixture.end()
         written.formUnion(try await Self.writtenInALongRun())
+        written.formUnion(try await Self.writtenWhenAServerFails())
         #expect(Self.all.subtracting(written).sorted() == [])
     }
 
@@ -162,6 +163,16 @@ import Testing
         for await _ in fixture.transport.silences { break }
         fixture.clock.advance(by: PipelineState.noticeable)
         fixture.pipeline.handle(.due)
+        let written = try await written(in: fixture)
+        try await fixture.end()
+        return written
+    }
+
+    private static func writtenWhenAServerFails() async throws -> Set<String> {
+        let toml = ScriptedAPI.configuration(
+            ScriptedAPI.resource("people"), defaults: "[defaults.retry]\nattempts = 1\n[defaults.breaker]\nfailures = 1")
+        let fixture = try await PipelineFixture(toml) { _, _ in .response(status: 500) }
+        try await fixture.sync()
         let written = try await written(in: fixture)
         try await fixture.end()
         return written

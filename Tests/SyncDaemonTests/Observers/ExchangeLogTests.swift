@@ -1,8 +1,10 @@
 import Foundation
 import SyncConfiguration
+import SyncControl
 import SyncReports
 import SyncTestSupport
 import Synchronization
+import Systemd
 import Testing
 
 @testable import SyncDaemon

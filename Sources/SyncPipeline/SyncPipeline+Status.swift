@@ -87,7 +87,12 @@ extension SyncPipeline {
     /// off before, so that it writes nothing over that, and another one makes up for it. Throws `SyncError.unknownScope`, `SyncError.stopping`, and
     /// what the store says: then nothing is forgotten, or all of it as soon as the store can be written.
     public func reset(_ scope: String, _ parts: Set<ResetPart>) async throws {
-        let scopes = try self.scopes(scope)
+        let scopes = try self.scopes(scope), stored = parts.subtracting([.breaker])
+        if parts.contains(.breaker) {
+            for scope in scopes { handle(.forgiven(scope)) }
+            try await writer.written()
+        }
+        if stored.isEmpty { return }
         var begun: [(scope: ResourceScope, reset: Int)] = []
         defer { for entry in begun { handle(.wasReset(entry.scope, reset: entry.reset)) } }
         for scope in scopes {
@@ -95,7 +100,7 @@ extension SyncPipeline {
             begun.append((scope, reset))
         }
         try await document.withWorker { worker in
-            for scope in scopes { try RunState.forget(parts, of: scope, in: worker) }
+            for scope in scopes { try RunState.forget(stored, of: scope, in: worker) }
             try worker.save()
         }
         try await document.save()
@@ -112,12 +117,6 @@ extension SyncPipeline {
             handle(.resetting(scope, reset: reset))
         }
         return may ? reset : nil
-    }
-
-    /// Forgets what servers failed before: they are asked as configured again. Throws `SyncError.unknownScope`, and what the store says.
-    public func resetBreaker(_ scope: String?) async throws {
-        for scope in try scopes(scope) { handle(.forgiven(scope)) }
-        try await writer.written()
     }
 
     /// The records that were set aside, the newest first, after `skip` newer ones; with `id`, those whose id begins so.

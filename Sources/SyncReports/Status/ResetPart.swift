@@ -5,4 +5,6 @@ public enum ResetPart: String, Sendable, Hashable, Codable, CaseIterable {
     case cursor
     /// What servers said of the versions of pages, and what their records were: the next run asks for each page without conditions, and maps all records.
     case validators
+    /// That its server failed run after run: it is asked as configured again. No run is cut off for that.
+    case breaker
 }

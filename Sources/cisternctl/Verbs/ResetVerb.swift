@@ -4,7 +4,7 @@ import SyncControl
 /// `reset`: have something forgotten of a resource.
 struct ResetVerb: Verb {
     static let configuration = CommandConfiguration(
-        commandName: "reset", abstract: "Forget how far a resource has come, or what is known of its pages.",
+        commandName: "reset", abstract: "Forget how far a resource has come, what is known of its pages, or that its server failed.",
         discussion: """
             The rows stay: after a reset nothing is removed that the next complete run still lists. A run that is under way is cut off, and another one \
             follows as soon as the limits allow; otherwise the next run comes when it is due (`cisternctl sync` asks for it now). A wait that a server \
@@ -22,15 +22,19 @@ struct ResetVerb: Verb {
     @Flag(help: "Forget what is known of pages: the next run asks without conditions, and maps all records again.")
     var validators = false
 
+    @Flag(help: "Forget that the server failed run after run: it is asked as configured again.")
+    var breaker = false
+
     private var parts: Set<ResetPart> {
         var parts: Set<ResetPart> = []
         if cursor { parts.insert(.cursor) }
         if validators { parts.insert(.validators) }
+        if breaker { parts.insert(.breaker) }
         return parts
     }
 
     func validate() throws {
-        if parts.isEmpty { throw ValidationError("nothing is to be forgotten; write --cursor, --validators, or both") }
+        if parts.isEmpty { throw ValidationError("nothing is to be forgotten; write --cursor, --validators or --breaker") }
     }
 
     func run(in surroundings: Surroundings) async throws -> ControlExitCode {

@@ -80,7 +80,7 @@ import Testing
         let fixture = try await api.fixture(Self.toml)
         try await fixture.sync()
         try await fixture.sync()
-        try await fixture.pipeline.resetBreaker("api/people")
+        try await fixture.pipeline.reset("api/people", [.breaker])
         #expect(await breaker(fixture) == nil)
         fixture.clock.advance(by: .seconds(60))
         #expect(try await ask(fixture).outcome == .failed)

@@ -1,6 +1,7 @@
 import Foundation
 import OpenCoreData
 import SyncTestSupport
+import Synchronization
 import Testing
 
 @testable import SyncPipeline

@@ -2,6 +2,7 @@ import Foundation
 import NIOHTTP1
 import OpenCoreData
 import SyncTestSupport
+import Synchronization
 import Testing
 
 @testable import SyncPipeline

@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import OpenCoreData
 import SyncTestSupport
 import Synchronization
 import TestTraits

@@ -120,6 +120,7 @@ import Testing
                 switch event {
                 case .attempt(let number): told.append("\(number)")
                 case .asking: told.append("?")
+                case .waiting(let rest): told.append("\(rest)")
                 case .retrying(let error, _): told.append(error.summary)
                 }
             }

@@ -95,13 +95,10 @@ final class BodyArchive: Sendable {
         self.observe = observe
     }
 
-    /// Runs something that waits for the disk.
-    func perform(_ body: @escaping @Sendable () -> Void) async {
+    /// Runs something that waits for the disk, or looks at all that is kept of a resource: not on a thread that runs tasks.
+    func perform<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T {
         await withCheckedContinuation { continuation in
-            queue.async {
-                body()
-                continuation.resume()
-            }
+            queue.async { continuation.resume(returning: body()) }
         }
     }
 
@@ -116,7 +113,8 @@ final class BodyArchive: Sendable {
     /// Takes over what is to be kept, and drops everything else: the bodies of resources that keep none, or are no more.
     ///
     /// - Parameters:
-    ///   - runs: how many runs of each resource the store knows. Bodies of later ones than the one that may have been open are of another store.
+    ///   - runs: how many runs of each resource the store knows. Bodies of later ones than the one that may have been open are of another store: those go,
+    ///     and no others.
     ///   - leavesFree: how many bytes of the file system stay free.
     func keep(_ rules: [ResourceScope: SchemaConfiguration], runs: [ResourceScope: Int64], leavesFree: Int) {
         let known = state.withLock { state in
@@ -130,9 +128,8 @@ final class BodyArchive: Sendable {
         for (scope, rule) in rules where !known.contains(scope) {
             var shelf = Shelf(rule: rule)
             for entry in found(of: scope) { shelf.add(entry) }
-            if shelf.entries.values.joined().contains(where: { $0.run > (runs[scope] ?? 0) + 1 }) {
-                remove(shelf.take { _ in true }, of: scope)
-            }
+            let last = (runs[scope] ?? 0) + 1
+            remove(shelf.take { $0.run > last }, of: scope)
             state.withLock { state in
                 if state.shelves[scope] == nil { state.shelves[scope] = shelf }
             }
@@ -230,7 +227,11 @@ final class BodyArchive: Sendable {
         if !isMade, errno == ENOENT, place.path != folder.path, make(place.deletingLastPathComponent()) {
             isMade = mkdir(place.path, permissions) == 0
         }
-        return isMade ? chmod(place.path, permissions) == 0 : errno == EEXIST
+        if !isMade { return errno == EEXIST }
+        var facts = stat()
+        // Who set it for the document's folder wants what is made in it to be the group's.
+        let group = stat(place.path, &facts) == 0 ? facts.st_mode & S_ISGID : 0
+        return chmod(place.path, permissions | group) == 0
     }
 
     /// Gives a body that has arrived its name. Of those of its page that were not mapped it takes the place.
@@ -292,11 +293,12 @@ final class BodyArchive: Sendable {
         remove(change(scope) { $0.take(Place(part: Self.part(scope), slot: slot)) { !$0.isSaved } } ?? [], of: scope)
     }
 
-    /// The pages that are in no listing any more, or whose rows have gone. What is kept for its own sake stays.
+    /// The pages that are in no listing any more, or whose rows have gone. What is kept for its own sake stays, but not to be mapped one day.
     func forget(_ requests: Set<String>, of scope: ResourceScope) {
         let part = Self.part(scope), slots = requests.map { ArchivedHead.slot($0) }
         let gone = change(scope) { shelf -> [Entry] in
-            shelf.rule.raw == .all ? [] : slots.flatMap { shelf.take(Place(part: part, slot: $0)) { _ in true } }
+            let keepsAll = shelf.rule.raw == .all
+            return slots.flatMap { shelf.take(Place(part: part, slot: $0)) { !keepsAll || !$0.isSaved } }
         }
         remove(gone ?? [], of: scope)
     }
@@ -305,7 +307,8 @@ final class BodyArchive: Sendable {
     func retain(_ slots: Set<String>, of scope: ResourceScope) {
         let part = Self.part(scope)
         let gone = change(scope) { shelf -> [Entry] in
-            shelf.rule.raw == .all ? [] : shelf.take { $0.part == part ? !slots.contains($0.slot) : part.isEmpty }
+            let keepsAll = shelf.rule.raw == .all
+            return shelf.take { ($0.part == part ? !slots.contains($0.slot) : part.isEmpty) && (!keepsAll || !$0.isSaved) }
         }
         remove(gone ?? [], of: scope)
     }

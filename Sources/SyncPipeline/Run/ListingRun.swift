@@ -252,7 +252,8 @@ final class ListingRun: Sendable {
                 try await renew(stored, by: unmodified, request: request)
                 try await noteGoneAgain(request, tally)
                 if environment.archive.isKept(scope) {
-                    environment.archive.confirm(ArchivedHead.slot(request.key, repetition), of: scope)
+                    let slot = ArchivedHead.slot(request.key, repetition)
+                    await environment.archive.perform { [archive = environment.archive, scope] in archive.confirm(slot, of: scope) }
                 }
                 await unmodified.body?.keepIfMissing()
                 environment.observe(.pageNotModified(scope: scope, run: id, page: page))
@@ -302,7 +303,7 @@ final class ListingRun: Sendable {
                 if record.isNeeded {
                     let written = try await write(record)
                     (verdict, known, held) = (written.verdict, written.known, written.heldDeletes)
-                    tidyArchive(tally, forgotten: written.forgotten)
+                    await tidyArchive(tally, forgotten: written.forgotten)
                     tally.counts.deleted += written.deleted
                     // Once more: a page that names what is gone may have been saved meanwhile.
                     if !written.erased.isEmpty {

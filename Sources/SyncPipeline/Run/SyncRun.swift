@@ -179,7 +179,11 @@ final class SyncRun: Sendable {
                 report: summary.conclusion(start, endedAt: environment.clock.wallTime).report, isCaughtUp: summary.isCaughtUp, resume: summary.resume,
                 heldDeletes: summary.heldDeletes, names: summary.names, fingerprint: prepared.fingerprint)
             let wrote = try await environment.workers.run { worker in try record.write(in: worker) }
-            if summary.isCaughtUp { environment.archive.retain(parts: summary.names, of: scope) }
+            if summary.isCaughtUp {
+                await environment.archive.perform { [archive = environment.archive, scope, names = summary.names] in
+                    archive.retain(parts: names, of: scope)
+                }
+            }
             if wrote, summary.outcome != .cancelled, !progress.mustStop {
                 state.withLock { $0.isSaving = true }
                 try await environment.commit(isHurried: isWaitedFor || state.withLock { $0.isHurried })

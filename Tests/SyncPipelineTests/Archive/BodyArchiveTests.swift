@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import NIOCore
 import NIOHTTP1
 import SyncConfiguration
@@ -232,12 +233,38 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: package.path + "/Archive/api"))
     }
 
-    @Test func bodiesOfAnotherStoreAreDropped() throws {
-        try add(archive(rule(.last)), "1", "[]", run: 9)
+    @Test func bodiesThatAreNewerThanTheStoreAreDroppedAndNoOthers() throws {
+        let before = archive(rule(.all))
+        for run in 5...9 { try add(before, "1", "[\(run)]", run: Int64(run)) }
+        try add(before, "2", "[]", run: 3, number: 2)
         // The run that was open at a kill is the one after the last that the store knows.
-        #expect(try pages(archive(rule(.last), runs: 8)) == ["9 1"])
-        #expect(try pages(archive(rule(.last), runs: 7)).isEmpty)
-        #expect(files().isEmpty)
+        #expect(try pages(archive(rule(.all), runs: 8)) == ["3 2", "9 1"])
+        #expect(files().count == 6)
+        #expect(try pages(archive(rule(.all), runs: 6)) == ["3 2", "7 1"])
+        #expect(files().count == 4)
+    }
+
+    // What is made in a folder of a group is the group's.
+    @Test func theFoldersAreTheGroupsWhereTheDocumentsIs() throws {
+        #expect(chmod(package.path, 0o2750) == 0)
+        try add(archive(rule(.last)), "1", "[]", run: 1, part: "a")
+        for folder in ["Archive", "Archive/api", "Archive/api/people"] {
+            var facts = stat()
+            #expect(stat("\(package.path)/\(folder)", &facts) == 0 && facts.st_mode & S_ISGID != 0, "\(folder)")
+        }
+    }
+
+    // What could never be mapped is of its time: nobody keeps it to look at.
+    @Test func whatWasNotMappedGoesWithItsPageAlsoWhereAllAreKept() throws {
+        let archive = archive(rule(.all))
+        for page in ["1", "2"] {
+            try add(archive, page, "[]", run: 1)
+            try add(archive, page, "<html>", run: 2, isMapped: false)
+        }
+        archive.forget([try request("1").key], of: scope)
+        #expect(try pages(archive) == ["1 1", "1 2", "2 2 new"])
+        archive.retain([], of: scope)
+        #expect(try pages(archive) == ["1 1", "1 2"])
     }
 
     @Test func aFullDiskTakesTheArchiveFirst() throws {

@@ -343,20 +343,50 @@ final class BodyArchive: Sendable {
 
     // MARK: Bodies that are read
 
-    /// What there is to be mapped once more, in the order in which it came: of each page the newest that was saved, and what came after it.
-    func bodies(of scope: ResourceScope) -> [(entry: Entry, path: String)] {
-        let part = Self.part(scope)
+    /// A body that is to be mapped once more.
+    struct Body: Sendable {
+        /// Of which of the scopes that were asked for it is.
+        let part: Int
+        let entry: Entry
+        let path: String
+    }
+
+    /// What there is to be mapped once more of these parts of one resource, or of all of it, in the order in which it came: of each page the newest that
+    /// was saved, and what came after it. Of parts that one run has read, that one is before others whose first page came before theirs.
+    func bodies(of scopes: [ResourceScope]) -> [Body] {
+        guard let scope = scopes.first else { return [] }
+        let parts = Dictionary(scopes.enumerated().map { (Self.part($1), $0) }) { first, _ in first }
         let entries =
             change(scope) { shelf in
-                shelf.entries.filter { $0.key.part == part }.values.flatMap { entries -> [Entry] in
+                shelf.entries.filter { parts[$0.key.part] != nil }.values.flatMap { entries -> [Entry] in
                     let saved = entries.filter(\.isSaved).max(by: Entry.isBefore)
                     return entries.filter { entry in
                         entry == saved || !entry.isSaved && saved.map { Entry.isBefore($0, entry) } != false
                     }
                 }
             } ?? []
-        let folder = place(of: scope, part)
-        return entries.sorted(by: Entry.isBefore).map { ($0, folder.appendingPathComponent($0.name).path) }
+        let bodies = entries.sorted(by: Entry.isBefore).map { entry in
+            Body(part: parts[entry.part] ?? 0, entry: entry, path: place(of: scope, entry.part).appendingPathComponent(entry.name).path)
+        }
+        return scopes.count < 2 ? bodies : inTurn(bodies)
+    }
+
+    /// Puts the bodies of several parts into the order in which a run read the parts.
+    private func inTurn(_ bodies: [Body]) -> [Body] {
+        struct Reading: Hashable {
+            let run: Int64
+            let part: Int
+        }
+        var begun: [Reading: Date] = [:]
+        for body in bodies {
+            let reading = Reading(run: body.entry.run, part: body.part)
+            if begun[reading] == nil { begun[reading] = (try? ArchivedBody(body.path))?.head.receivedAt ?? .distantPast }
+        }
+        func turn(_ body: Body) -> (Int64, Date, Int, Int) {
+            let run = body.entry.run
+            return (run, begun[Reading(run: run, part: body.part)] ?? .distantPast, body.part, body.entry.page)
+        }
+        return bodies.sorted { turn($0) < turn($1) }
     }
 
     /// A body is good for nothing.

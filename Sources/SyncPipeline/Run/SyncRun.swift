@@ -100,12 +100,18 @@ final class SyncRun: Sendable {
     let id: UUID
     let cause: RunCause
     private let isFull: Bool
+    /// The other resources whose pages write rows that this one's write, as far as the run has to know.
+    let sharers: Set<ResourceScope>
     let prepared: PreparedResource
     let start: SyncInstant
     let state: Mutex<State>
 
-    /// - Parameter isFull: requests every page without conditions.
-    init(_ prepared: PreparedResource, cause: RunCause, environment: Environment, isFull: Bool = false) {
+    /// - Parameters:
+    ///   - isFull: requests every page without conditions.
+    ///   - sharers: for a replay, the other resources whose pages write rows that this one's write.
+    init(
+        _ prepared: PreparedResource, cause: RunCause, environment: Environment, isFull: Bool = false, sharers: Set<ResourceScope> = []
+    ) {
         self.prepared = prepared
         resource = prepared.resource
         scope = ResourceScope(source: resource.source, resource: resource.name)
@@ -114,6 +120,7 @@ final class SyncRun: Sendable {
         id = UUID.random(using: &random)
         self.cause = cause
         self.isFull = isFull
+        self.sharers = sharers
         self.environment = environment
         start = environment.clock.instant
         state = Mutex(State())
@@ -302,6 +309,10 @@ final class SyncRun: Sendable {
                 state.records += before.records
                 state.steps += before.steps
             }
+            // One that is turned to again was counted when it was left.
+            let again = listing.progress
+            state.records -= again.records
+            state.steps -= again.steps
             state.listing = listing
             if state.mustStop { listing.stopAfterPage() }
         }

@@ -30,7 +30,7 @@ struct EntitySharing: Sendable {
 
     /// The other resources whose pages write objects that the pages of this one may write, too.
     func sharers(of resource: ResourceConfiguration, in scope: ResourceScope) -> Set<ResourceScope> {
-        held(by: resource).union([resource.entity]).reduce(into: []) { $0.formUnion(writers[$1] ?? []) }.subtracting([scope])
+        held(by: resource).union([resource.entity]).reduce(into: Set<ResourceScope>()) { $0.formUnion(writers[$1] ?? []) }.subtracting([scope])
     }
 
     /// How the records of a resource may be compared with those of its last reading.

@@ -274,9 +274,9 @@ import Testing
     // What could never be mapped is of its time: nobody keeps it to look at.
     @Test func whatWasNotMappedGoesWithItsPageAlsoWhereAllAreKept() throws {
         let archive = archive(rule(.all))
-        for page in ["1", "2"] {
-            try add(archive, page, "[]", run: 1)
-            try add(archive, page, "<html>", run: 2, isMapped: false)
+        for number in 1...2 {
+            try add(archive, "\(number)", "[]", run: 1, number: number)
+            try add(archive, "\(number)", "<html>", run: 2, number: number, isMapped: false)
         }
         archive.forget([try request("1").key], of: scope)
         #expect(try pages(archive) == ["1 1", "1 2", "2 2 new"])

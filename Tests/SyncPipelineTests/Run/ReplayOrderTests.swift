@@ -23,7 +23,8 @@ import Testing
     private func file(_ fixture: PipelineFixture, run: Int, page: Int) throws -> String {
         let folder = fixture.folder.appendingPathComponent(BodyArchive.folderName).path
         let all = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
-        return "\(folder)/\(try #require(all.first { $0.contains("/\(run)-\(page)-") }))"
+        let name = try #require(all.first { $0.contains("/\(run)-\(page)-") })
+        return "\(folder)/\(name)"
     }
 
     private func damage(_ path: String) throws {

@@ -39,10 +39,14 @@ package struct BackupFolder: Sendable {
 
     /// Removes the oldest backups of a document until no more than `keep` are left. Others' stay.
     ///
+    /// - Parameter newest: the one that was made last, which stays. Those with later names were made before it, while the clock was ahead: how long before
+    ///   nobody knows, so they count as the oldest.
     /// - Returns: the names of those that are gone.
-    package func prune(_ document: String, keep: Int) throws(PackageFailure) -> [BackupName] {
+    package func prune(_ document: String, keep: Int, newest: BackupName) throws(PackageFailure) -> [BackupName] {
         var removed: [BackupName] = []
-        for entry in try entries().filter({ $0.document == document }).dropFirst(max(1, keep)).reversed() {
+        let all = try entries().filter { $0.document == document }
+        let ordered = all.filter { $0.name <= newest } + all.filter { $0.name > newest }
+        for entry in ordered.dropFirst(max(1, keep)).reversed() {
             let going = hidden(entry.name, "removed")
             // In one step: there is never half of one.
             guard rename(entry.path, going) == 0 else { throw PackageFailure("cannot remove the old backup \(entry.path)") }

@@ -35,7 +35,7 @@ package struct DocumentBackup: Sendable {
         do {
             for path in [unfinished.folder, unfinished.content] where mkdir(path, 0o750) != 0 { throw PackageFailure("cannot create \(path)") }
             try SQLiteStoreCopy.make(of: URL(fileURLWithPath: source.store), at: URL(fileURLWithPath: unfinished.store), goesOn: goesOn)
-            try unfinished.admit(as: source, owner: nil)
+            try HeldFolder(unfinished.content).admit(as: source, owner: nil)
             try BackupNote(version: version, document: document).write(in: unfinished.folder)
             try Disk.synchronize(fileIfAny: URL(fileURLWithPath: "\(unfinished.folder)/\(BackupNote.fileName)"))
             try unfinished.synchronize()

@@ -7,7 +7,7 @@ package final class DocumentLock: Sendable {
 
     private let descriptor: Int32
     /// Not the store's own file: closing any descriptor of that would drop SQLite's locks on it.
-    private let folder: Int32
+    let folder: Int32
     /// The lock file, `.lock` in the package.
     package let path: String
     /// Whether the last holder shut down cleanly, or there was none.
@@ -49,6 +49,15 @@ package final class DocumentLock: Sendable {
 
     /// Records a clean shutdown: the next holder of the lock need not check the package.
     package func markClean() { write(Self.cleanMark) }
+
+    /// Gives the file to the user of the package, who could not open it otherwise. Whatever the path leads to meanwhile, it is the file that is locked.
+    func hand(toOwnerOf package: stat) throws(PackageFailure) {
+        var file = stat()
+        // Another name of it would be a file of somebody else.
+        guard fstat(descriptor, &file) == 0, file.st_nlink <= 1, fchown(descriptor, package.st_uid, package.st_gid) == 0 else {
+            throw PackageFailure(.notWritable, "cannot give \(path) to the user of the document; remove it")
+        }
+    }
 
     private func write(_ text: String) {
         ftruncate(descriptor, 0)

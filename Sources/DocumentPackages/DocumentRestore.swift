@@ -11,6 +11,8 @@ package struct DocumentRestore: Sendable {
         /// How many rows the store has now, and how many of them another program changed before the backup was made.
         package let rows: Int
         package let changed: Int
+        /// It is done, but this failed, in words: it may not outlive a failure of the power, or what was there is not where it should be. Nil: nothing did.
+        package let doubt: String?
     }
 
     /// The document's package.
@@ -28,30 +30,40 @@ package struct DocumentRestore: Sendable {
 
     private var place: PackagePlaces { PackagePlaces(document) }
     private var source: PackagePlaces { PackagePlaces(backup) }
-    /// The content while it is copied and looked at.
-    private var preparing: String { "\(document)/.restoring" }
 
-    /// Blocks until it is done. Whatever it throws, the document is as it was.
+    /// Blocks until it is done. Whatever it throws, the store is as it was, unless the failure is `unsettled` and says where it is.
     package func run(at now: Date) throws(PackageFailure) -> Result {
-        let owner = try self.owner()
+        try checkOwner()
         let lock = try DocumentLock(package: document)
         var isChanged = false
         // The next start checks the store as if nobody had been here, and need not check what was checked here.
         defer { if lock.wasClean || isChanged { lock.markClean() } }
         do {
-            if let owner, chown(lock.path, owner.user, owner.group) != 0 {
-                throw PackageFailure("cannot give \(lock.path) to the user of the document")
-            }
+            let place = try RestorePlace(lock, at: document)
+            // Nobody else could open what root has made.
+            let owner = geteuid() == 0 ? place.package.status.st_uid : nil
+            if owner != nil { try lock.hand(toOwnerOf: place.package.status) }
+            try place.settle(at: now)
             try checkOrigin()
             let reading = try FolderLock(backup, for: LOCK_SH)
             defer { withExtendedLifetime(reading) {} }
             try checkRoom()
-            defer { try? FileManager.default.removeItem(atPath: preparing) }
-            let found = try prepare(owner?.user)
-            let kept = try exchange(at: now)
+            let folder = try place.make()
+            let found: SQLiteStoreVerification, kept: String?
+            var doubt: String?
+            do {
+                let content = try HeldFolder(PackagePlaces.contentName, in: folder, isNew: true)
+                found = try prepare(content, owner)
+                (kept, doubt) = try place.exchange(folder, content, at: now)
+            } catch {
+                if (error as? PackageFailure)?.kind != .unsettled { try? place.remove() }
+                throw error
+            }
             isChanged = true
-            setRunsAside(kept)
-            return Result(kept: kept, rows: found.entities.reduce(0) { $0 + $1.rows }, changed: found.entities.reduce(0) { $0 + $1.changed })
+            // What is in doubt may still be in it.
+            if doubt == nil { do throws(PackageFailure) { try place.remove() } catch { doubt = error.message } }
+            return Result(
+                kept: kept, rows: found.entities.reduce(0) { $0 + $1.rows }, changed: found.entities.reduce(0) { $0 + $1.changed }, doubt: doubt)
         } catch {
             throw PackageFailure("cannot restore \(backup)", error)
         }
@@ -59,18 +71,15 @@ package struct DocumentRestore: Sendable {
 
     // MARK: Before anything is done
 
-    /// Whose the files have to be; nil: those of whoever runs this.
-    private func owner() throws(PackageFailure) -> (user: uid_t, group: gid_t)? {
+    private func checkOwner() throws(PackageFailure) {
         guard let status = PackagePlaces.status(document) else {
             throw PackageFailure(
                 .notWritable,
                 "there is no document at \(document): create the folder, for the user that cisternd runs as, or start cisternd once", code: ENOENT)
         }
-        if geteuid() == 0 { return (status.st_uid, status.st_gid) }
-        guard status.st_uid == geteuid() else {
+        guard geteuid() == 0 || status.st_uid == geteuid() else {
             throw PackageFailure(.notPermitted, "the document \(document) belongs to another user: use sudo", code: EPERM)
         }
-        return nil
     }
 
     private func checkOrigin() throws(PackageFailure) {
@@ -96,16 +105,13 @@ package struct DocumentRestore: Sendable {
     // MARK: The copy
 
     /// Copies the content and looks at all of it. The backup itself is only read.
-    private func prepare(_ owner: uid_t?) throws -> SQLiteStoreVerification {
-        try? FileManager.default.removeItem(atPath: preparing)
-        guard mkdir(preparing, 0o700) == 0 else { throw PackageFailure("cannot create \(preparing)") }
-        let copy = PackagePlaces(preparing)
-        guard mkdir(copy.content, 0o700) == 0 else { throw PackageFailure("cannot create \(copy.content)") }
+    private func prepare(_ copy: HeldFolder, _ owner: uid_t?) throws -> SQLiteStoreVerification {
+        let name = UIManagedDocument.persistentStoreName
         // A copy that was made by hand may have a log with what was committed last.
         for suffix in ["", "-wal", "-journal"] where PackagePlaces.size(of: source.store + suffix) ?? 0 > 0 {
-            try FileManager.default.copyItem(atPath: source.store + suffix, toPath: copy.store + suffix)
+            try copy.copy(source.store + suffix, as: name + suffix)
         }
-        let store = URL(fileURLWithPath: copy.store), found: SQLiteStoreVerification
+        let store = URL(fileURLWithPath: "\(copy.path)/\(name)"), found: SQLiteStoreVerification
         do {
             found = try SQLiteStoreVerification.verify(store)
             guard try SQLiteStoreCopy.knowsItsModel(store) else {
@@ -118,54 +124,9 @@ package struct DocumentRestore: Sendable {
             throw PackageFailure(.damaged, "\(backup) is damaged: \(found.damage.prefix(3).joined(separator: "; "))")
         }
         // Shared memory of who has looked at it here.
-        unlink(copy.store + "-shm")
+        try copy.remove(name + "-shm")
         try copy.admit(as: place, owner: owner)
-        try copy.synchronize()
+        try copy.synchronizeAll()
         return found
-    }
-
-    /// Lets both change places, and returns where the former content is. In one step where the file system can; else, whenever the power fails, all of it is
-    /// there, under another name at worst.
-    private func exchange(at now: Date) throws -> String? {
-        let new = PackagePlaces(preparing).content, folder = URL(fileURLWithPath: document)
-        guard access(place.content, F_OK) == 0 else {
-            guard rename(new, place.content) == 0 else { throw PackageFailure("cannot put the backup in its place, \(place.content)") }
-            try PackagePlaces.synchronize(folder: folder)
-            return nil
-        }
-        let aside = freeName(now)
-        // From here on it has the name that the former content is to have.
-        guard rename(new, aside) == 0 else { throw PackageFailure("cannot create \(aside)") }
-        do {
-            try Disk.exchange(URL(fileURLWithPath: aside), URL(fileURLWithPath: place.content))
-        } catch let error as NSError where error.domain == NSPOSIXErrorDomain && [EINVAL, ENOSYS, ENOTSUP].contains(Int32(clamping: error.code)) {
-            guard rename(aside, new) == 0, rename(place.content, aside) == 0 else { throw PackageFailure("cannot set \(place.content) aside") }
-            guard rename(new, place.content) == 0 else {
-                let failure = PackageFailure("cannot put the backup in its place, \(place.content)")
-                rename(aside, place.content)
-                throw failure
-            }
-        } catch {
-            try? FileManager.default.removeItem(atPath: aside)
-            throw error
-        }
-        try PackagePlaces.synchronize(folder: folder)
-        return aside
-    }
-
-    private func freeName(_ now: Date) -> String {
-        let time = now.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
-        let first = "\(place.content).before-restore-\(time)"
-        var path = first, number = 2
-        while access(path, F_OK) == 0 {
-            path = "\(first)-\(number)"
-            number += 1
-        }
-        return path
-    }
-
-    /// What the process that had the former store has noted of runs that it does not have.
-    private func setRunsAside(_ kept: String?) {
-        if let kept { rename("\(document)/.runs", "\(kept)/.runs") } else { unlink("\(document)/.runs") }
     }
 }

@@ -22,6 +22,8 @@ package struct PackageFailure: Error, Sendable, Hashable, CustomStringConvertibl
         case notPermitted
         /// It was told to give up.
         case givenUp
+        /// It was cut off half-way: nothing is lost, and the next start of the daemon brings it to its end.
+        case unsettled
     }
 
     package let kind: Kind

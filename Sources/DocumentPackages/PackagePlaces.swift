@@ -39,27 +39,6 @@ struct PackagePlaces: Sendable {
         return Int64(clamping: UInt64(room.f_bavail).multipliedReportingOverflow(by: UInt64(room.f_frsize)).partialValue)
     }
 
-    /// Who may read the files of a package: as those of another one.
-    ///
-    /// - Parameters:
-    ///   - owner: whose they are; nil: whoever made them, as far as the group allows.
-    func admit(as model: PackagePlaces, owner: uid_t?) throws(PackageFailure) {
-        let folderLike = Self.status(model.content) ?? Self.status(model.folder), fileLike = Self.status(model.store)
-        var names = [content]
-        for name in (try? FileManager.default.subpathsOfDirectory(atPath: content)) ?? [] { names.append("\(content)/\(name)") }
-        for path in names {
-            guard let own = Self.status(path) else { continue }
-            let isFolder = own.st_mode & S_IFMT == S_IFDIR, like = isFolder ? folderLike : fileLike ?? folderLike
-            if let like, like.st_gid != own.st_gid || owner != nil {
-                let code = chown(path, owner ?? uid_t.max, like.st_gid)
-                // Without the right to hand it over, its readers are whoever the folder admits.
-                if code != 0, owner != nil { throw PackageFailure("cannot give \(path) to the user of the document") }
-            }
-            let mode = isFolder ? like.map { $0.st_mode & 0o7777 } ?? 0o750 : fileLike.map { $0.st_mode & 0o777 } ?? 0o640
-            guard chmod(path, mode) == 0 else { throw PackageFailure("cannot set the mode of \(path)") }
-        }
-    }
-
     /// Makes everything in the content durable, and the names of it.
     func synchronize() throws {
         let url = URL(fileURLWithPath: content)

@@ -329,7 +329,9 @@ public final class SyncPipeline: Sendable {
         if order.cause != .replay { openRuns.begin(order.scope, at: clock.wallTime) }
         let run = state.withLock { state in
             let environment = environment(state)
-            let run = SyncRun(prepared(order, &state, environment), cause: order.cause, environment: environment, isFull: order.isFull)
+            let sharers = order.cause == .replay ? state.knownSharing().sharers(of: order.resource, in: order.scope) : []
+            let run = SyncRun(
+                prepared(order, &state, environment), cause: order.cause, environment: environment, isFull: order.isFull, sharers: sharers)
             state.runs[order.scope] = Running(id: order.id, run: run)
             return run
         }
@@ -352,9 +354,7 @@ public final class SyncPipeline: Sendable {
         _ order: PipelineState.RunOrder, _ state: inout sending State, _ environment: SyncRun.Environment
     ) -> PreparedResource {
         if let known = state.prepared[order.scope], known.resource == order.resource { return known }
-        let sharing = state.sharing ?? EntitySharing(state.configuration, state.mapping)
-        state.sharing = sharing
-        let made = PreparedResource(order.resource, comparison: sharing.comparison(of: order.resource, in: order.scope), environment)
+        let made = PreparedResource(order.resource, comparison: state.knownSharing().comparison(of: order.resource, in: order.scope), environment)
         state.prepared[order.scope] = made
         return made
     }

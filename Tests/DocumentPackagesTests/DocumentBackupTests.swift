@@ -100,10 +100,22 @@ import Testing
         for day in 0..<4 { _ = try package.backup().make(at: now.addingTimeInterval(Double(day) * 86_400)) }
         let oldest = "\(package.backups.path)/cistern-20250101T000000Z"
         try BackupNote(version: "1", document: "/elsewhere").write(in: oldest)
-        #expect(try package.backups.prune(package.path, keep: 2).map(\.text) == ["cistern-20250102T000000Z"])
+        let newest = BackupName(madeAt: now.addingTimeInterval(3 * 86_400))
+        #expect(try package.backups.prune(package.path, keep: 2, newest: newest).map(\.text) == ["cistern-20250102T000000Z"])
         #expect(package.names(package.backups.path) == ["cistern-20250101T000000Z", "cistern-20250103T000000Z", "cistern-20250104T000000Z"])
         #expect(package.backups.newest(of: package.path) == now.addingTimeInterval(3 * 86_400))
         #expect(package.backups.newest(of: "/elsewhere") == now)
         #expect(package.backups.newest(of: "/nowhere") == nil)
+    }
+
+    // The clock was ahead, and is right again.
+    @Test func whatHasALaterNameThanTheNewestGoesBeforeIt() async throws {
+        let package = try await TestPackage.with(1), day = 86_400.0
+        for ahead in [30.0, 31, 0] { _ = try package.backup().make(at: now.addingTimeInterval(ahead * day)) }
+        let removed = try package.backups.prune(package.path, keep: 2, newest: BackupName(madeAt: now))
+        #expect(removed.map(\.text) == ["cistern-20250131T000000Z"])
+        let next = try package.backup().make(at: now.addingTimeInterval(day))
+        #expect(try package.backups.prune(package.path, keep: 2, newest: next.name).map(\.text) == ["cistern-20250201T000000Z"])
+        #expect(package.names(package.backups.path) == ["cistern-20250101T000000Z", "cistern-20250102T000000Z"])
     }
 }

@@ -92,12 +92,15 @@ package enum Disk {
         _ = try checked("synchronize \(folder.path)") { fsync(descriptor) }
     }
 
-    /// Gives two folders each the other's name, in one step: whenever the power fails, both are there. Throws a POSIX error; EINVAL or ENOSYS where the file
+    /// Lets two folders of one name change places, in one step: whenever the power fails, both are there. Throws a POSIX error; EINVAL or ENOSYS where the file
     /// system has no such step.
-    package static func exchange(_ one: URL, _ other: URL) throws {
-        _ = try checked("exchange \(one.path) and \(other.path)") {
-            renameat2(AT_FDCWD, one.path, AT_FDCWD, other.path, UInt32(EXCHANGES_NAMES))
-        }
+    ///
+    /// - Parameters:
+    ///   - name: that of both.
+    ///   - folder: a descriptor of the folder that one of them is in.
+    ///   - other: of the folder of the other one.
+    package static func exchange(_ name: String, in folder: Int32, and other: Int32) throws {
+        _ = try checked("exchange two folders \(name)") { renameat2(folder, name, other, name, UInt32(EXCHANGES_NAMES)) }
     }
 
     /// Makes what was written to a file by anybody durable; a file that is not there is. Throws a POSIX error.

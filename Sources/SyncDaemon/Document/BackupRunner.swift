@@ -171,7 +171,7 @@ final class BackupRunner: Sendable {
                             return goesOn() && !state.withLock { $0.hasStopped }
                         }
                         do throws(PackageFailure) {
-                            let removed = try folder.prune(document, keep: store.backup.keep)
+                            let removed = try folder.prune(document, keep: store.backup.keep, newest: entry.name)
                             return Made(entry: entry, removed: removed.map(\.text), trouble: nil)
                         } catch {
                             return Made(entry: entry, removed: [], trouble: error.message)

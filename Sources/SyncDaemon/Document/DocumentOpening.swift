@@ -45,6 +45,7 @@ struct DocumentOpening: Sendable {
         lock.markInUse()
         let document = document(model), watch = watch(of: document.storeURL, onStep)
         StoreMigration.removeUnfinishedCopy(of: document.storeURL)
+        try settleRestore(lock)
         var options = options(wasClean: wasClean), migration: StoreMigration?
         options[SQLiteMigrationWatchOption] = watch
         do {
@@ -71,6 +72,14 @@ struct DocumentOpening: Sendable {
             throw failure
         }
         return OpenedDocument(document: document, lock: lock, migration: migration?.words)
+    }
+
+    /// What a restore that was killed has left takes the room of a store, or is one. Root's may be nobody else's to remove, and is in nobody's way where there is
+    /// a store.
+    private func settleRestore(_ lock: DocumentLock) throws(StartFailure) {
+        do throws(PackageFailure) { try RestorePlace(lock, at: package).settle(at: Date()) } catch {
+            if access("\(package)/StoreContent", F_OK) != 0 { throw StartFailure(error) }
+        }
     }
 
     private func takeLock() throws(StartFailure) -> DocumentLock {
@@ -292,7 +301,7 @@ extension StartFailure {
             self.init(
                 .temporaryFailure, "\(failure.message); stop it, or give this one a [document] path of its own", code: failure.code)
         case .notWritable: self.init(.cannotCreate, failure.message, code: failure.code)
-        case .full, .disk, .damaged: self.init(.ioError, failure.message, code: failure.code)
+        case .full, .disk, .damaged, .unsettled: self.init(.ioError, failure.message, code: failure.code)
         case .unusable, .notPermitted, .givenUp: self.init(.failure, failure.message, code: failure.code)
         }
     }

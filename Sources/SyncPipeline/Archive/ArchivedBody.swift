@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Glibc
 import NIOCore
@@ -72,7 +73,7 @@ struct ArchivedBody: Sendable {
     func page(_ settings: FetchSettings, clock: any SyncClock, spool: SpoolPlace) async throws -> FetchedPage {
         let address: HTTPAddress
         do { address = try HTTPAddress(head.address) } catch { throw DamagedBody(path: path, reason: "its address cannot be used: \(error)") }
-        try verify()
+        try await verify()
         let exchange = Exchange(
             transport: NoTransport(), settings: settings, clock: clock, cookies: nil, spool: spool, knownRecords: { nil })
         let response = try await exchange.read(
@@ -94,8 +95,17 @@ struct ArchivedBody: Sendable {
         return page
     }
 
+    /// All bodies are read on it: not on threads that run tasks.
+    private static let queue = DispatchQueue(label: "archive.read", qos: .utility)
+
+    private func verify() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            Self.queue.async { continuation.resume(with: Result { try check() }) }
+        }
+    }
+
     /// Reads all of it, to see whether it is what was written.
-    private func verify() throws(DamagedBody) {
+    private func check() throws(DamagedBody) {
         var done = 0, sum: UInt32 = 0
         while done < length {
             guard let piece = file.read(min(1 << 16, length - done), at: start + done) else {

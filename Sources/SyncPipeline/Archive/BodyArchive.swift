@@ -95,13 +95,10 @@ final class BodyArchive: Sendable {
         self.observe = observe
     }
 
-    /// Runs something that waits for the disk.
-    func perform(_ body: @escaping @Sendable () -> Void) async {
+    /// Runs something that waits for the disk, or looks at all that is kept of a resource: not on a thread that runs tasks.
+    func perform<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T {
         await withCheckedContinuation { continuation in
-            queue.async {
-                body()
-                continuation.resume()
-            }
+            queue.async { continuation.resume(returning: body()) }
         }
     }
 
@@ -116,7 +113,8 @@ final class BodyArchive: Sendable {
     /// Takes over what is to be kept, and drops everything else: the bodies of resources that keep none, or are no more.
     ///
     /// - Parameters:
-    ///   - runs: how many runs of each resource the store knows. Bodies of later ones than the one that may have been open are of another store.
+    ///   - runs: how many runs of each resource the store knows. Bodies of later ones than the one that may have been open are of another store: those go,
+    ///     and no others.
     ///   - leavesFree: how many bytes of the file system stay free.
     func keep(_ rules: [ResourceScope: SchemaConfiguration], runs: [ResourceScope: Int64], leavesFree: Int) {
         let known = state.withLock { state in
@@ -130,9 +128,8 @@ final class BodyArchive: Sendable {
         for (scope, rule) in rules where !known.contains(scope) {
             var shelf = Shelf(rule: rule)
             for entry in found(of: scope) { shelf.add(entry) }
-            if shelf.entries.values.joined().contains(where: { $0.run > (runs[scope] ?? 0) + 1 }) {
-                remove(shelf.take { _ in true }, of: scope)
-            }
+            let last = (runs[scope] ?? 0) + 1
+            remove(shelf.take { $0.run > last }, of: scope)
             state.withLock { state in
                 if state.shelves[scope] == nil { state.shelves[scope] = shelf }
             }
@@ -230,7 +227,11 @@ final class BodyArchive: Sendable {
         if !isMade, errno == ENOENT, place.path != folder.path, make(place.deletingLastPathComponent()) {
             isMade = mkdir(place.path, permissions) == 0
         }
-        return isMade ? chmod(place.path, permissions) == 0 : errno == EEXIST
+        if !isMade { return errno == EEXIST }
+        var facts = stat()
+        // Who set it for the document's folder wants what is made in it to be the group's.
+        let group = stat(place.path, &facts) == 0 ? facts.st_mode & S_ISGID : 0
+        return chmod(place.path, permissions | group) == 0
     }
 
     /// Gives a body that has arrived its name. Of those of its page that were not mapped it takes the place.
@@ -292,11 +293,12 @@ final class BodyArchive: Sendable {
         remove(change(scope) { $0.take(Place(part: Self.part(scope), slot: slot)) { !$0.isSaved } } ?? [], of: scope)
     }
 
-    /// The pages that are in no listing any more, or whose rows have gone. What is kept for its own sake stays.
+    /// The pages that are in no listing any more, or whose rows have gone. What is kept for its own sake stays, but not to be mapped one day.
     func forget(_ requests: Set<String>, of scope: ResourceScope) {
         let part = Self.part(scope), slots = requests.map { ArchivedHead.slot($0) }
         let gone = change(scope) { shelf -> [Entry] in
-            shelf.rule.raw == .all ? [] : slots.flatMap { shelf.take(Place(part: part, slot: $0)) { _ in true } }
+            let keepsAll = shelf.rule.raw == .all
+            return slots.flatMap { shelf.take(Place(part: part, slot: $0)) { !keepsAll || !$0.isSaved } }
         }
         remove(gone ?? [], of: scope)
     }
@@ -305,7 +307,8 @@ final class BodyArchive: Sendable {
     func retain(_ slots: Set<String>, of scope: ResourceScope) {
         let part = Self.part(scope)
         let gone = change(scope) { shelf -> [Entry] in
-            shelf.rule.raw == .all ? [] : shelf.take { $0.part == part ? !slots.contains($0.slot) : part.isEmpty }
+            let keepsAll = shelf.rule.raw == .all
+            return shelf.take { ($0.part == part ? !slots.contains($0.slot) : part.isEmpty) && (!keepsAll || !$0.isSaved) }
         }
         remove(gone ?? [], of: scope)
     }
@@ -340,20 +343,50 @@ final class BodyArchive: Sendable {
 
     // MARK: Bodies that are read
 
-    /// What there is to be mapped once more, in the order in which it came: of each page the newest that was saved, and what came after it.
-    func bodies(of scope: ResourceScope) -> [(entry: Entry, path: String)] {
-        let part = Self.part(scope)
+    /// A body that is to be mapped once more.
+    struct Body: Sendable {
+        /// Of which of the scopes that were asked for it is.
+        let part: Int
+        let entry: Entry
+        let path: String
+    }
+
+    /// What there is to be mapped once more of these parts of one resource, or of all of it, in the order in which it came: of each page the newest that
+    /// was saved, and what came after it. Of parts that one run has read, that one is before others whose first page came before theirs.
+    func bodies(of scopes: [ResourceScope]) -> [Body] {
+        guard let scope = scopes.first else { return [] }
+        let parts = Dictionary(scopes.enumerated().map { (Self.part($1), $0) }) { first, _ in first }
         let entries =
             change(scope) { shelf in
-                shelf.entries.filter { $0.key.part == part }.values.flatMap { entries -> [Entry] in
+                shelf.entries.filter { parts[$0.key.part] != nil }.values.flatMap { entries -> [Entry] in
                     let saved = entries.filter(\.isSaved).max(by: Entry.isBefore)
                     return entries.filter { entry in
                         entry == saved || !entry.isSaved && saved.map { Entry.isBefore($0, entry) } != false
                     }
                 }
             } ?? []
-        let folder = place(of: scope, part)
-        return entries.sorted(by: Entry.isBefore).map { ($0, folder.appendingPathComponent($0.name).path) }
+        let bodies = entries.sorted(by: Entry.isBefore).map { entry in
+            Body(part: parts[entry.part] ?? 0, entry: entry, path: place(of: scope, entry.part).appendingPathComponent(entry.name).path)
+        }
+        return scopes.count < 2 ? bodies : inTurn(bodies)
+    }
+
+    /// Puts the bodies of several parts into the order in which a run read the parts.
+    private func inTurn(_ bodies: [Body]) -> [Body] {
+        struct Reading: Hashable {
+            let run: Int64
+            let part: Int
+        }
+        var begun: [Reading: Date] = [:]
+        for body in bodies {
+            let reading = Reading(run: body.entry.run, part: body.part)
+            if begun[reading] == nil { begun[reading] = (try? ArchivedBody(body.path))?.head.receivedAt ?? .distantPast }
+        }
+        func turn(_ body: Body) -> (Int64, Date, Int, Int) {
+            let run = body.entry.run
+            return (run, begun[Reading(run: run, part: body.part)] ?? .distantPast, body.part, body.entry.page)
+        }
+        return bodies.sorted { turn($0) < turn($1) }
     }
 
     /// A body is good for nothing.

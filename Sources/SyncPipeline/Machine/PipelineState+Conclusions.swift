@@ -122,8 +122,9 @@ extension PipelineState {
                 return "\(scope) is due before its breaker allows it"
             }
         }
-        for (scope, resource) in resources where resource.isReplayAsked && (resource.run == nil || !resource.isPollable) {
-            return "\(scope) waits for nothing with its replay"
+        for (scope, resource) in resources where resource.isReplayAsked {
+            let waitsForEnd = resource.run != nil || !resource.resets.isEmpty
+            if !waitsForEnd || !resource.isPollable { return "\(scope) waits for nothing with its replay" }
         }
         if let violation = resources.violation { return violation }
         if phase == .running, wakeTime == nil, earliestDue(at: now) != nil { return "nothing wakes what is due" }

@@ -7,13 +7,17 @@ struct EntitySharing: Sendable {
     private var scopes: [String: Set<ResourceScope>] = [:]
     /// The entities of resources whose pages hold objects of an entity: in their records, or beside them.
     private var holders: [String: Set<String>] = [:]
+    /// The resources whose pages write objects of an entity, as records or beside them.
+    private var writers: [String: Set<ResourceScope>] = [:]
 
     init(_ configuration: CisternConfiguration, _ mapping: ModelMapping) {
         self.mapping = mapping
         // Records that only say what is gone make nothing of any row.
         for resource in configuration.sources.flatMap(\.resources) where resource.deletion.detect != .records {
-            scopes[resource.entity, default: []].insert(ResourceScope(source: resource.source, resource: resource.name))
-            for entity in held(by: resource) { holders[entity, default: []].insert(resource.entity) }
+            let scope = ResourceScope(source: resource.source, resource: resource.name), held = held(by: resource)
+            scopes[resource.entity, default: []].insert(scope)
+            for entity in held { holders[entity, default: []].insert(resource.entity) }
+            for entity in held.union([resource.entity]) { writers[entity, default: []].insert(scope) }
         }
     }
 
@@ -22,6 +26,11 @@ struct EntitySharing: Sendable {
         resource.also.reduce(mapping.held[resource.entity] ?? []) { held, mention in
             held.union([mention.entity]).union(mapping.held[mention.entity] ?? [])
         }
+    }
+
+    /// The other resources whose pages write objects that the pages of this one may write, too.
+    func sharers(of resource: ResourceConfiguration, in scope: ResourceScope) -> Set<ResourceScope> {
+        held(by: resource).union([resource.entity]).reduce(into: Set<ResourceScope>()) { $0.formUnion(writers[$1] ?? []) }.subtracting([scope])
     }
 
     /// How the records of a resource may be compared with those of its last reading.
@@ -40,5 +49,14 @@ struct EntitySharing: Sendable {
         if !isAlone { comparison.others.insert(entity) }
         for written in held.union([entity]) { comparison.others.formUnion((holders[written] ?? []).subtracting([entity])) }
         return comparison
+    }
+}
+
+extension SyncPipeline.State {
+    /// Which resources write the same rows, under the configuration in force.
+    mutating func knownSharing() -> EntitySharing {
+        let sharing = sharing ?? EntitySharing(configuration, mapping)
+        self.sharing = sharing
+        return sharing
     }
 }

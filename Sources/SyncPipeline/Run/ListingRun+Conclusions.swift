@@ -21,7 +21,7 @@ extension ListingRun {
                 if record.isNeeded {
                     let written = try await write(record)
                     (verdict, known, held) = (written.verdict, written.known, written.heldDeletes)
-                    tidyArchive(tally, forgotten: written.forgotten)
+                    await tidyArchive(tally, forgotten: written.forgotten)
                     tally.counts.deleted += written.deleted
                     // Once more: a page that names what is gone may have been saved meanwhile.
                     if !written.erased.isEmpty {

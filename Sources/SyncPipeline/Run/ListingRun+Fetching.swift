@@ -156,7 +156,10 @@ extension ListingRun {
             hasWaited = true
         }
         // What can be fetched again goes before anybody waits.
-        if isDiskLow { environment.archive.makeRoom(environment.store.minFreeDisk.bytes) }
+        if isDiskLow {
+            let least = environment.store.minFreeDisk.bytes
+            await environment.archive.perform { [archive = environment.archive] in archive.makeRoom(least) }
+        }
         var isHeld = false
         // Also where a stop ends the wait: nobody else says that it is over.
         defer {

@@ -83,11 +83,13 @@ extension ListingRun {
     }
 
     /// What the store remembers of no page any more the archive does not keep either.
-    func tidyArchive(_ tally: RunTally, forgotten: Set<String>) {
-        let archive = environment.archive
+    func tidyArchive(_ tally: RunTally, forgotten: Set<String>) async {
+        let archive = environment.archive, scope = scope
         guard archive.isKept(scope) else { return }
-        if tally.isGone { return archive.drop(scope) }
-        archive.forget(forgotten, of: scope)
-        if tally.isListing { archive.retain(tally.slots, of: scope) }
+        await archive.perform {
+            if tally.isGone { return archive.drop(scope) }
+            archive.forget(forgotten, of: scope)
+            if tally.isListing { archive.retain(tally.slots, of: scope) }
+        }
     }
 }

@@ -5,43 +5,72 @@ import SyncReports
 
 /// What becomes of a listing's archived bodies when they are mapped once more.
 extension ListingRun {
-    /// What the store remembers of a page.
-    private struct RememberedPage: Sendable {
+    /// What the store remembers of a page from before the replay, which forgets it.
+    struct RememberedPage: Sendable {
         /// The run that read it.
         let run: Int64
-        /// What decided what its body became.
-        let mapping: String?
-        let request: StoredRequest?
+        /// Of which entity it vouches for rows; nil: nobody knows.
+        let entity: String?
+        /// A poll would have asked with what was known of it. If not, somebody had that forgotten, or it could not be relied on.
+        let isKnown: Bool
+        /// What it was asked for with under the rules of today; nil: it was read under others.
+        let validators: ConditionalGET?
+
+        fileprivate init(_ row: StateRow<RequestTable>, _ fingerprint: String) {
+            let request = row.remembered
+            run = row.run
+            entity = ModelMapping.entity(ofFingerprint: row.mapping)
+            isKnown = request != nil
+            validators = row.mapping == fingerprint ? request?.validators : nil
+        }
     }
 
-    /// Maps the bodies in the order in which they came, so that what is newer comes last.
+    /// A listing whose bodies are mapped, among those of other parts.
+    struct Replayed: Sendable {
+        let listing: ListingRun
+        /// By the keys of their requests.
+        fileprivate let pages: [String: RememberedPage]
+        /// The run that read the last complete listing; 0: none did.
+        fileprivate let completeRun: Int64
+        fileprivate var tally = RunTally()
+        fileprivate var mapped: [ArchivedHead] = []
+    }
+
+    /// What is known before the first body is mapped.
+    func beginReplay() async throws -> Replayed {
+        let scope = scope, fingerprint = fingerprint
+        let (pages, completeRun) = try await environment.workers.run { worker in
+            let rows = try StateRow<RequestTable>.all(where: [.isEqual(\.scope, "\(scope)")], in: worker)
+            return (
+                rows.reduce(into: [String: RememberedPage]()) { $0[$1.request] = RememberedPage($1, fingerprint) },
+                try ResourceTable.row(of: scope, in: worker).completeRun
+            )
+        }
+        return Replayed(listing: self, pages: pages, completeRun: completeRun)
+    }
+
+    /// Maps the next body.
     ///
     /// - Parameters:
     ///   - number: that of the run.
     ///   - deadline: when it has to end.
-    func replay(as number: Int64, until deadline: SyncInstant, into result: inout ReplayTally) async throws {
-        let scope = scope
-        let pages = try await environment.workers.run { worker in
-            try StateRow<RequestTable>.all(where: [.isEqual(\.scope, "\(scope)")], in: worker).reduce(into: [String: RememberedPage]()) {
-                $0[$1.request] = RememberedPage(run: $1.run, mapping: $1.mapping, request: $1.remembered)
-            }
-        }
-        var tally = RunTally(), mapped: [ArchivedHead] = [], failure: (any Error)?
-        do {
-            for body in environment.archive.bodies(of: scope) {
-                try await checkTime(deadline)
-                step { $0.page = body.entry.page }
-                if let head = try await replay(body, pages, as: number, &tally) { mapped.append(head) }
-            }
-            tally.end(PaginationEnd(rules: [.singlePage], doubts: []), limits: resource.limits)
-        } catch {
-            failure = error
-        }
+    func replay(_ body: BodyArchive.Body, as number: Int64, until deadline: SyncInstant, into replayed: inout Replayed) async throws {
+        try await checkTime(deadline)
+        step { $0.page = body.entry.page }
+        if let head = try await map(body, as: number, &replayed) { replayed.mapped.append(head) }
+    }
+
+    /// Draws up what has come of a listing's bodies.
+    ///
+    /// - Parameter isWhole: all of them were mapped.
+    func endReplay(_ replayed: Replayed, isWhole: Bool, as number: Int64, into result: inout ReplayTally) async throws {
+        var tally = replayed.tally
+        if isWhole { tally.end(PaginationEnd(rules: [.singlePage], doubts: []), limits: resource.limits) }
         result.take(tally)
-        try await tidyQuarantine(mapped, before: number)
-        if let failure { throw failure }
-        let requests = Set(mapped.map(\.request)), missing = pages.filter { !requests.contains($0.key) }
-        try await result.take(known: pages.count, missing: missing.count, oldest: oldest(missing))
+        try await tidyQuarantine(replayed.mapped, before: number)
+        guard isWhole else { return }
+        let requests = Set(replayed.mapped.map(\.request)), missing = replayed.pages.filter { !requests.contains($0.key) }
+        try await result.take(known: replayed.pages.count, missing: missing.count, oldest: oldest(missing))
     }
 
     private func checkTime(_ deadline: SyncInstant) async throws {
@@ -56,48 +85,50 @@ extension ListingRun {
     /// Maps one body.
     ///
     /// - Returns: what it is; nil: it is older than its rows, or damaged.
-    private func replay(
-        _ body: (entry: BodyArchive.Entry, path: String), _ pages: [String: RememberedPage], as number: Int64, _ tally: inout RunTally
-    ) async throws -> ArchivedHead? {
+    private func map(_ body: BodyArchive.Body, as number: Int64, _ replayed: inout Replayed) async throws -> ArchivedHead? {
+        let archive = environment.archive, scope = scope, entry = body.entry
         do {
-            let archived = try ArchivedBody(body.path), head = archived.head, known = pages[head.request]
-            guard head.scope == "\(scope)", try await isCurrent(head, isSaved: body.entry.isSaved, known) else { return nil }
+            let opened = await archive.perform { Result { () throws(DamagedBody) in try ArchivedBody(body.path) } }
+            let archived = try opened.get(), head = archived.head, known = replayed.pages[head.request]
+            guard head.scope == "\(scope)", try await isCurrent(head, isSaved: entry.isSaved, known, completeRun: replayed.completeRun) else {
+                return nil
+            }
             let listing = try prepared.at(RunTimes(since: nil, until: nil, now: head.now), environment), settings = try listing.settings.get().anew()
             let spool = SpoolPlace(folder: environment.document.fileURL, leavesFree: environment.store.minFreeDisk.bytes)
             var page = try await archived.page(settings, clock: environment.clock, spool: spool)
             // A server may have given the same body a new tag since.
-            if known?.mapping == fingerprint, let request = known?.request, request.facts?.digest == page.content.digest {
-                page.validators = request.validators
-            }
+            if let validators = known?.validators, validators.bodyDigest == page.content.digest { page.validators = validators }
             let recipe = PageRecipe(
                 resource: listing.resource, mapping: prepared.mapping, settings: settings, constants: try listing.constants.get())
             // The order in which pages are read is another one than that of the listing: what records were is found out by the next poll.
             var comparison = prepared.comparison
             comparison.mayBeKept = false
+            // What a poll would have had to read again it has to still, unless this is newer than what that was said of.
+            let mayBeKnown = known.map { $0.isKnown || $0.run < head.run } ?? true
             let asked = AskedPage(
                 key: head.request, method: RequestMethod(rawValue: head.method) ?? .get, number: head.page,
-                isRemembered: head.repetition == 0 && !head.isMasked, readIn: head.run)
-            _ = try await parse(page, nil, asked, comparison, recipe, run: number, &tally)
-            tally.note(head.request)
-            if !body.entry.isSaved { environment.archive.settle(body.entry, of: scope) }
+                isRemembered: head.repetition == 0 && !head.isMasked && mayBeKnown, readIn: head.run)
+            _ = try await parse(page, nil, asked, comparison, recipe, run: number, &replayed.tally)
+            replayed.tally.note(head.request)
+            if !entry.isSaved { await archive.perform { archive.settle(entry, of: scope) } }
             return head
         } catch let damage as DamagedBody {
-            environment.archive.discard(body.entry, of: scope)
-            environment.archive.tell(scope, "\(damage); it is dropped")
+            await archive.perform { archive.discard(entry, of: scope) }
+            archive.tell(scope, "\(damage); it is dropped")
             return nil
         }
     }
 
     /// Whether a body is as new as the rows that its page stands for, and brings back nothing that was removed since.
-    private func isCurrent(_ head: ArchivedHead, isSaved: Bool, _ known: RememberedPage?) async throws -> Bool {
+    private func isCurrent(_ head: ArchivedHead, isSaved: Bool, _ known: RememberedPage?, completeRun: Int64) async throws -> Bool {
+        // What could not be mapped, and the next complete listing did without.
+        let isOutlived = !isSaved && head.run <= completeRun
         guard let known else {
             // A page that the store has forgotten is in no listing any more; one that could never be mapped it has never known.
-            return !isSaved
+            return !isSaved && !isOutlived
         }
-        if known.run > head.run { return false }
-        guard ModelMapping.entity(ofFingerprint: known.mapping) == resource.entity, let entity = prepared.mapping.entities[resource.entity] else {
-            return true
-        }
+        if known.run > head.run || known.run < head.run && isOutlived { return false }
+        guard known.entity == resource.entity, let entity = prepared.mapping.entities[resource.entity] else { return true }
         let scope = scope, request = head.request
         return try await environment.workers.run { worker in
             guard let members = try StoredKeys.keys(.members, of: scope, page: request, in: worker) else { return false }

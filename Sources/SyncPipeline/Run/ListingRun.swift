@@ -256,7 +256,8 @@ final class ListingRun: Sendable {
                 try await renew(stored, by: unmodified, request: request)
                 try await noteGoneAgain(request, tally)
                 if environment.archive.isKept(scope) {
-                    environment.archive.confirm(ArchivedHead.slot(request.key, repetition), of: scope)
+                    let slot = ArchivedHead.slot(request.key, repetition)
+                    await environment.archive.perform { [archive = environment.archive, scope] in archive.confirm(slot, of: scope) }
                 }
                 await unmodified.body?.keepIfMissing()
                 environment.observe(.pageNotModified(scope: scope, run: id, page: page))

@@ -106,12 +106,18 @@ final class SyncRun: Sendable {
     let id: UUID
     let cause: RunCause
     private let isFull: Bool
+    /// The other resources whose pages write rows that this one's write, as far as the run has to know.
+    let sharers: Set<ResourceScope>
     let prepared: PreparedResource
     let start: SyncInstant
     let state: Mutex<State>
 
-    /// - Parameter isFull: requests every page without conditions.
-    init(_ prepared: PreparedResource, cause: RunCause, environment: Environment, isFull: Bool = false) {
+    /// - Parameters:
+    ///   - isFull: requests every page without conditions.
+    ///   - sharers: for a replay, the other resources whose pages write rows that this one's write.
+    init(
+        _ prepared: PreparedResource, cause: RunCause, environment: Environment, isFull: Bool = false, sharers: Set<ResourceScope> = []
+    ) {
         self.prepared = prepared
         resource = prepared.resource
         scope = ResourceScope(source: resource.source, resource: resource.name)
@@ -120,6 +126,7 @@ final class SyncRun: Sendable {
         id = UUID.random(using: &random)
         self.cause = cause
         self.isFull = isFull
+        self.sharers = sharers
         self.environment = environment
         start = environment.clock.instant
         state = Mutex(State())
@@ -188,7 +195,11 @@ final class SyncRun: Sendable {
             environment.trust.vouching.begin(place)
             defer { environment.trust.vouching.end(place) }
             let wrote = try await environment.workers.run { worker in try record.write(in: worker) }
-            if summary.isCaughtUp { environment.archive.retain(parts: summary.names, of: scope) }
+            if summary.isCaughtUp {
+                await environment.archive.perform { [archive = environment.archive, scope, names = summary.names] in
+                    archive.retain(parts: names, of: scope)
+                }
+            }
             if wrote, summary.outcome != .cancelled, !progress.mustStop {
                 state.withLock { $0.isSaving = true }
                 try await environment.commit(isHurried: isWaitedFor || state.withLock { $0.isHurried })
@@ -309,6 +320,10 @@ final class SyncRun: Sendable {
                 state.records += before.records
                 state.steps += before.steps
             }
+            // One that is turned to again was counted when it was left.
+            let again = listing.progress
+            state.records -= again.records
+            state.steps -= again.steps
             state.listing = listing
             if state.mustStop { listing.stopAfterPage() }
         }

@@ -103,6 +103,14 @@ struct RunState: Sendable, Hashable {
         }
     }
 
+    /// Has everything of some resources read again by their next polls, as far as they have ever been polled.
+    static func forgetKnowledge(of scopes: Set<ResourceScope>, in worker: NSManagedObjectContext) throws {
+        for scope in scopes {
+            if try ResourceTable.row(of: scope, in: worker).isNew { continue }
+            try forget([.validators, .cursor], of: scope, in: worker)
+        }
+    }
+
     /// Whether what is remembered of a page or a resource is about rows of an entity. Nil: whatever it was.
     private static func isOurs(_ fingerprint: String?, _ entity: String?) -> Bool {
         guard let entity, let stored = ModelMapping.entity(ofFingerprint: fingerprint) else { return true }

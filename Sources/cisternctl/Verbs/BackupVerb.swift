@@ -80,7 +80,7 @@ struct RestoreVerb: Verb {
         discussion: """
             The backup is copied and read through first; it stays as it is. What was there is set aside beside it, as StoreContent.before-restore-TIME, \
             and never removed. The next polls then ask for what has happened since the backup. A wait that a server asked for after it is not known any \
-            more, and refresh tokens stay those of now. Ends with 0; 75 if cisternd has the database open, 65 if the backup is damaged or is none.
+            more, and refresh tokens stay those of now. Ends with 0; 74 if the disk fails, and says whether it is done all the same; 75 if cisternd has the database open, 65 if the backup is damaged or is none.
             """)
 
     @OptionGroup var options: CommonOptions
@@ -94,6 +94,7 @@ struct RestoreVerb: Verb {
         var kept: String?
         var rows: Int
         var changed: Int
+        var doubt: String?
     }
 
     func run(in surroundings: Surroundings) async throws -> ControlExitCode {
@@ -107,15 +108,19 @@ struct RestoreVerb: Verb {
         }
         if options.json {
             try surroundings.console.json(
-                Report(document: document, backup: path, kept: result.kept, rows: result.rows, changed: result.changed), pretty: true)
-            return .success
+                Report(document: document, backup: path, kept: result.kept, rows: result.rows, changed: result.changed, doubt: result.doubt),
+                pretty: true)
+            return result.doubt == nil ? .success : .ioError
         }
         let console = surroundings.console
         console.out("\(path) is in the place of the database of \(document): \(result.rows) rows.")
         if result.changed > 0 { console.out("\(result.changed) of them are not as cisternd wrote them, and are read again at the next poll.") }
         if let kept = result.kept { console.out("What was there is kept in \(kept). Remove it when you need it no longer.") }
+        if let doubt = result.doubt {
+            console.error("The backup is restored, but this failed: \(doubt). Look at the disk; the next start of cisternd ends what can be ended.")
+        }
         console.out("Start cisternd: systemctl start cisternd")
-        return .success
+        return result.doubt == nil ? .success : .ioError
     }
 
     static func error(_ failure: PackageFailure) -> ControlError {
@@ -124,6 +129,7 @@ struct RestoreVerb: Verb {
         case .damaged, .unusable:
             ControlError(failure.message, advice: "nothing was changed; `cisternctl backup list` shows what there is", code: .dataError)
         case .notPermitted: ControlError(failure.message, code: .noPermission)
+        case .unsettled: ControlError(failure.message, advice: "start cisternd, or restore once more: either ends it", code: .ioError)
         case .full, .disk, .notWritable: ControlError(failure.message, advice: "nothing was changed", code: .ioError)
         case .givenUp: ControlError(failure.message, code: .failure)
         }

@@ -118,6 +118,16 @@ import Testing
         try await bench.end()
     }
 
+    @Test func aBackupThatIsReportedIsThereWhateverTheClockSaidBefore() async throws {
+        let bench = try Bench("keep = 1")
+        let ahead = DocumentBackup(of: "\(bench.folder)/document", in: bench.backups, version: "1.2.3", leavesFree: 0)
+        _ = try ahead.make(at: Example.start.addingTimeInterval(86_400))
+        let report = try await bench.runner.make()
+        #expect(FileManager.default.fileExists(atPath: report.path) && report.removed == ["cistern-20270116T080000Z"], "\(report)")
+        #expect(try bench.backups.entries().map(\.name.text) == [report.name])
+        try await bench.end()
+    }
+
     @Test func aFailureIsToldAndTriedAgain() async throws {
         let bench = try Bench("every = \"24h\""), clock = bench.clock
         var events = bench.events.makeAsyncIterator()

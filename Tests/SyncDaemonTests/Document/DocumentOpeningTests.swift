@@ -110,6 +110,17 @@ import Testing
         return try root.performAndWait { try root.count(for: NSFetchRequest<NSManagedObject>(entityName: "Country")) }
     }
 
+    // It takes as much room as a store, until somebody restores again.
+    @Test func whatAKilledRestoreHasCopiedGoes() async throws {
+        let package = try await Self.filled(), copy = package.folder.appendingPathComponent("document/.restoring/StoreContent")
+        try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
+        try Data([1]).write(to: copy.appendingPathComponent("persistentStore"))
+        let opened = try package.open("int32")
+        #expect(try Self.count(opened) == 3)
+        #expect(!FileManager.default.fileExists(atPath: package.folder.appendingPathComponent("document/.restoring").path))
+        try await opened.close()
+    }
+
     @Test func aMigrationThatIsGivenUpLeavesThePackageAsACleanStopDoes() async throws {
         let package = try await Self.filled(), asked = Atomic(0)
         #expect(throws: StopWanted.self) {

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import NIOCore
 import NIOHTTP1
 import SyncConfiguration
@@ -51,21 +52,24 @@ import Testing
     }
 
     private func writer(
-        _ archive: BodyArchive, _ page: String, run: Int64, number: Int = 1, part: String? = nil, headers: HTTPHeaders = [:], repetition: Int = 0
+        _ archive: BodyArchive, _ page: String, run: Int64, number: Int = 1, part: String? = nil, headers: HTTPHeaders = [:], repetition: Int = 0,
+        after seconds: Double = 1
     ) throws -> BodyWriter {
         let scope = part.map { ResourceScope(source: scope.source, resource: scope.resource, partition: $0) } ?? scope
         let recorder = BodyRecorder(
             archive: archive, scope: scope, run: run, page: number, repetition: repetition, now: Date(timeIntervalSince1970: 1_800_000_000),
             named: ["x-total"])
         let asked = try request(page), head = HTTPResponse(status: 200, headers: headers, body: Self.nobody)
-        return try #require(recorder.begin(asked, head, from: asked.address, Redactor(), at: Date(timeIntervalSince1970: 1_800_000_001)))
+        let time = Date(timeIntervalSince1970: 1_800_000_000 + seconds)
+        return try #require(recorder.begin(asked, head, from: asked.address, Redactor(), at: time))
     }
 
     /// Has a body arrive, and mapped unless said otherwise.
     private func add(
-        _ archive: BodyArchive, _ page: String, _ body: String, run: Int64, number: Int = 1, part: String? = nil, isMapped: Bool = true
+        _ archive: BodyArchive, _ page: String, _ body: String, run: Int64, number: Int = 1, part: String? = nil, isMapped: Bool = true,
+        after seconds: Double = 1
     ) throws {
-        let writer = try writer(archive, page, run: run, number: number, part: part)
+        let writer = try writer(archive, page, run: run, number: number, part: part, after: seconds)
         Array(body.utf8).withUnsafeBytes { writer.append($0) }
         let arrived = try #require(writer.finish()), entry = arrived.keep()
         #expect(entry != nil)
@@ -73,7 +77,7 @@ import Testing
     }
 
     private func pages(_ archive: BodyArchive) throws -> [String] {
-        try archive.bodies(of: scope).map { body in
+        try archive.bodies(of: [scope]).map { body in
             let head = try ArchivedBody(body.path).head
             return "\(head.run) \(head.request.split(separator: "=").last ?? "")\(body.entry.isSaved ? "" : " new")"
         }
@@ -102,7 +106,7 @@ import Testing
         for piece in ["[{\"id\": 1},", " {\"id\": 2}]"] { Array(piece.utf8).withUnsafeBytes { writer.append($0) } }
         let arrived = try #require(writer.finish())
         arrived.settle(arrived.keep())
-        let body = try ArchivedBody(try #require(archive.bodies(of: scope).first).path)
+        let body = try ArchivedBody(try #require(archive.bodies(of: [scope]).first).path)
         #expect(body.head.isDeflated && body.head.run == 3 && body.head.page == 2 && body.head.status == 200)
         #expect(body.head.fields.map(\.name) == ["Content-Type", "ETag", "X-Total"])
         let page = try await body.page(settings(), clock: ManualClock(), spool: SpoolPlace())
@@ -119,7 +123,7 @@ import Testing
         bytes.withUnsafeBytes { writer.append($0) }
         let arrived = try #require(writer.finish())
         arrived.settle(arrived.keep())
-        let path = try #require(archive.bodies(of: scope).first).path, file = try Data(contentsOf: URL(fileURLWithPath: path))
+        let path = try #require(archive.bodies(of: [scope]).first).path, file = try Data(contentsOf: URL(fileURLWithPath: path))
         #expect(try ArchivedBody(path).head.isDeflated == false && file.range(of: Data(bytes)) != nil)
     }
 
@@ -151,7 +155,7 @@ import Testing
     @Test(arguments: [0.2, 0.6, 0.9]) func aDamagedFileIsNamed(place: Double) async throws {
         let archive = archive(rule(.last))
         try add(archive, "1", "[" + String(repeating: "{\"id\": 1234567}, ", count: 100) + "{}]", run: 1)
-        let path = try #require(archive.bodies(of: scope).first).path
+        let path = try #require(archive.bodies(of: [scope]).first).path
         var file = try Data(contentsOf: URL(fileURLWithPath: path))
         file[Int(Double(file.count) * place)] ^= 0x10
         try file.write(to: URL(fileURLWithPath: path))
@@ -203,7 +207,7 @@ import Testing
         for number in 1...6 { try add(archive, "\(number)", body(), run: 1, number: number) }
         let left = try pages(archive)
         #expect(left.last == "1 6" && !left.contains("1 1") && left.count >= 2)
-        let sizes = try archive.bodies(of: scope).map { try FileManager.default.attributesOfItem(atPath: $0.path)[.size] as? Int ?? 0 }
+        let sizes = try archive.bodies(of: [scope]).map { try FileManager.default.attributesOfItem(atPath: $0.path)[.size] as? Int ?? 0 }
         #expect(sizes.reduce(0, +) <= 1 << 20)
         #expect(told.reasons == ["the bodies of one listing need more room than schema.raw_max: the first of them are not kept"])
     }
@@ -215,13 +219,27 @@ import Testing
         #expect(try pages(archive) == ["1 2"])
     }
 
+    // A run begins with the part that the one before did not come to.
+    @Test func theBodiesOfPartsComeInTheOrderInWhichTheyWereRead() throws {
+        let archive = archive(rule(.last)), names = ["a", "b", "c"]
+        try add(archive, "1", "[]", run: 1, number: 1, part: "b", after: 1)
+        try add(archive, "2", "[]", run: 1, number: 2, part: "b", after: 2)
+        try add(archive, "1", "[]", run: 1, number: 1, part: "c", after: 3)
+        try add(archive, "1", "[]", run: 1, number: 1, part: "a", after: 4)
+        try add(archive, "2", "[]", run: 2, number: 2, part: "c", after: 5)
+        try add(archive, "3", "[]", run: 2, number: 3, part: "d", after: 6)
+        let scopes = names.map { ResourceScope(source: "api", resource: "people", partition: $0) }
+        let order = archive.bodies(of: scopes).map { "\($0.entry.run) \(names[$0.part]) \($0.entry.page)" }
+        #expect(order == ["1 b 1", "1 b 2", "1 c 1", "1 a 1", "2 c 2"])
+    }
+
     @Test func partsThatAreNoMoreGo() throws {
         let archive = archive(rule(.last))
         for part in ["a", "b"] { try add(archive, "1", "[]", run: 1, part: part) }
         try add(archive, "1", "[]", run: 1)
         archive.retain(parts: ["b"], of: scope)
         #expect(files().count == 1)
-        #expect(archive.bodies(of: ResourceScope(source: "api", resource: "people", partition: "b")).count == 1)
+        #expect(archive.bodies(of: [ResourceScope(source: "api", resource: "people", partition: "b")]).count == 1)
     }
 
     @Test func whatNobodyKeepsAnyMoreGoes() throws {
@@ -232,12 +250,38 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: package.path + "/Archive/api"))
     }
 
-    @Test func bodiesOfAnotherStoreAreDropped() throws {
-        try add(archive(rule(.last)), "1", "[]", run: 9)
+    @Test func bodiesThatAreNewerThanTheStoreAreDroppedAndNoOthers() throws {
+        let before = archive(rule(.all))
+        for run in 5...9 { try add(before, "1", "[\(run)]", run: Int64(run)) }
+        try add(before, "2", "[]", run: 3, number: 2)
         // The run that was open at a kill is the one after the last that the store knows.
-        #expect(try pages(archive(rule(.last), runs: 8)) == ["9 1"])
-        #expect(try pages(archive(rule(.last), runs: 7)).isEmpty)
-        #expect(files().isEmpty)
+        #expect(try pages(archive(rule(.all), runs: 8)) == ["3 2", "9 1"])
+        #expect(files().count == 6)
+        #expect(try pages(archive(rule(.all), runs: 6)) == ["3 2", "7 1"])
+        #expect(files().count == 4)
+    }
+
+    // What is made in a folder of a group is the group's.
+    @Test func theFoldersAreTheGroupsWhereTheDocumentsIs() throws {
+        #expect(chmod(package.path, 0o2750) == 0)
+        try add(archive(rule(.last)), "1", "[]", run: 1, part: "a")
+        for folder in ["Archive", "Archive/api", "Archive/api/people"] {
+            var facts = stat()
+            #expect(stat("\(package.path)/\(folder)", &facts) == 0 && facts.st_mode & S_ISGID != 0, "\(folder)")
+        }
+    }
+
+    // What could never be mapped is of its time: nobody keeps it to look at.
+    @Test func whatWasNotMappedGoesWithItsPageAlsoWhereAllAreKept() throws {
+        let archive = archive(rule(.all))
+        for number in 1...2 {
+            try add(archive, "\(number)", "[]", run: 1, number: number)
+            try add(archive, "\(number)", "<html>", run: 2, number: number, isMapped: false)
+        }
+        archive.forget([try request("1").key], of: scope)
+        #expect(try pages(archive) == ["1 1", "1 2", "2 2 new"])
+        archive.retain([], of: scope)
+        #expect(try pages(archive) == ["1 1", "1 2"])
     }
 
     @Test func aFullDiskTakesTheArchiveFirst() throws {

@@ -49,6 +49,29 @@ import Testing
         #expect(bench.due(people) != nil)
     }
 
+    // It waits for whoever forgets, as long as nothing runs.
+    @Test func aReplayWaitsForWhatIsForgotten() {
+        var bench = MachineBench.polled()
+        bench.tell(.resetting(people, reset: 1))
+        #expect(bench.tell(.replayAsked(people, waiter: 1)).started.isEmpty)
+        #expect(bench.state.violation(at: bench.now) == nil)
+        #expect(bench.tell(.wasReset(people, reset: 1)).orders.map(\.cause) == [.replay])
+        #expect(bench.state.violation(at: bench.now) == nil)
+        #expect(endReplay(&bench).answers.keys.sorted() == [1])
+    }
+
+    @Test func aReplayThatIsCutOffToForgetSomethingBeginsAnewAfterwards() {
+        var bench = MachineBench.polled()
+        bench.tell(.replayAsked(people, waiter: 1))
+        #expect(bench.tell(.resetting(people, reset: 1)).cancelled == [people])
+        #expect(bench.state.violation(at: bench.now) == nil)
+        let ended = endReplay(&bench, .cancelled)
+        #expect(ended.contains(.mayReset(reset: 1, true)) && ended.answers.isEmpty && ended.started.isEmpty)
+        #expect(bench.state.violation(at: bench.now) == nil)
+        #expect(bench.tell(.wasReset(people, reset: 1)).orders.map(\.cause) == [.replay])
+        #expect(endReplay(&bench).answers.keys.sorted() == [1])
+    }
+
     @Test func aPollThatIsAskedForMeanwhileFollows() {
         var bench = MachineBench.polled()
         bench.pass(.minutes(1))

@@ -114,7 +114,8 @@ import Testing
                 "1 of 3 pages are not in the archive as they were read last, the oldest GET https://api.example/people?page=2 of run 1, read at ")
                 == true, "\(report.error ?? "")")
         #expect(try await fixture.live() == ["1", "2", "3"])
-        #expect(try await fixture.sync("api/people").notModifiedPages == 3)
+        // The one that was not mapped may say something newer than those that were.
+        #expect(try await fixture.sync("api/people").notModifiedPages == 2)
         try await fixture.end()
     }
 

@@ -23,7 +23,7 @@ import Testing
     @Test func whatCannotBeRestoredEndsWithAStatusThatSaysWhy() {
         let codes: [(PackageFailure.Kind, ControlExitCode)] = [
             (.inUse, .temporaryFailure), (.damaged, .dataError), (.unusable, .dataError), (.notPermitted, .noPermission), (.full, .ioError),
-            (.disk, .ioError), (.notWritable, .ioError),
+            (.disk, .ioError), (.notWritable, .ioError), (.unsettled, .ioError),
         ]
         for (kind, code) in codes { #expect(RestoreVerb.error(PackageFailure(kind, "x")).code == code) }
     }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Makes the configuration out of the merged document: service sections, defaults, model, sources, and the checks between them.
 struct Assembly {
     let document: DocumentNode
@@ -37,12 +39,24 @@ struct Assembly {
         configuration.document.path = ConfiguredPath.expand(configuration.document.path, in: environment)
         configuration.store.backup.directory = ConfiguredPath.expand(configuration.store.backup.directory, in: environment)
         configuration.control.socket = ConfiguredPath.expand(configuration.control.socket, in: environment)
+        checkBackupFolder(configuration)
         if configuration.daemon.contact.isEmpty, configuration.sources.contains(where: \.isEnabled) {
             complaints.add(
                 .warning, at: document.table?["daemon"]?.place, Subject.root.key("daemon").key("contact"),
                 "the operators of the services have no way to reach you", "write contact = \"you@example.org\" in [daemon]")
         }
         return configuration
+    }
+
+    /// The document's folder is locked by whoever has it open, and the folder of the backups by whoever makes one.
+    private func checkBackupFolder(_ configuration: CisternConfiguration) {
+        func plain(_ path: String) -> String { URL(fileURLWithPath: path).standardized.path }
+        guard plain(configuration.store.backup.directory) == plain(configuration.document.path) else { return }
+        let table = document.table?["store"]?.table?["backup"], place = table?.table?["dir"]?.place ?? document.table?["document"]?.place
+        complaints.add(
+            at: place, Subject.root.key("store").key("backup"), key: "dir",
+            "\"\(configuration.store.backup.directory)\" is the document itself, in which no backup can be made",
+            "write another folder, such as dir = \"\(plain(configuration.document.path))/backup\"")
     }
 
     private mutating func assembleDefaults(_ defaults: Layer) {

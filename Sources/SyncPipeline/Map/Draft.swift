@@ -49,6 +49,8 @@ final class Draft {
     var stored: RowSnapshot?
     /// Two objects inside of records say different things of it.
     private(set) var isTwoThings = false
+    /// More than one place of the page says something of it: its hash is that of the last record, which says nothing of the others.
+    private(set) var isMerged = false
     /// To-ones that were not given by the object but by one that lists it.
     var joined = SlotSet()
     /// Its lists have members other than those the page names.
@@ -117,6 +119,7 @@ final class Draft {
     /// Overlays earlier values with later ones.
     func absorb(_ later: Draft) {
         if later.isTwoThings || later.knowledge == .embedded && differs(from: later) { isTwoThings = true }
+        if knowledge > .stub, later.knowledge > .stub { isMerged = true }
         later.present.forEach { row.update($0, to: later.row[$0]) }
         present.formUnion(later.present)
         targets.merge(later.targets) { _, new in new }

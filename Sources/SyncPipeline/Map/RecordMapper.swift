@@ -311,9 +311,9 @@ final class RecordMapper {
         }
     }
 
-    /// Whether a row is what a record of its own said, and the record is the same.
+    /// Whether a row is what a record of its own said, and the record is the same. Never where the page says something else of the object, too.
     func isUnchanged(_ draft: Draft) -> Bool {
-        guard draft.knowledge == .record, !draft.isOutdated, let stored = draft.stored else { return false }
+        guard draft.knowledge == .record, !draft.isOutdated, !draft.isMerged, let stored = draft.stored else { return false }
         let slots = draft.mapping.bookkeeping
         return stored[slots.hash] == .int64(draft.hash) && stored[slots.deletedAt].isNull && stored[slots.stub] != .bool(true)
     }

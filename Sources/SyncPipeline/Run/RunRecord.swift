@@ -128,11 +128,12 @@ struct RunRecord: Sendable {
     }
 
     /// The rows of which records have said that they are gone. A list of what is gone that was read to the end is all there is to be said: what an
-    /// earlier one had, and nobody has removed yet, it takes back.
+    /// earlier one had, and nobody has removed yet, it takes back. Not where runs ask for what has changed: what is asked for everything may go back
+    /// only so far, and what is older is gone all the same.
     private func saidToBeGone(_ stored: [StoredKeys.Entry]) -> KeyRuns {
         guard entity.deletionSign != nil else { return [] }
         let said = GoneRows.load(of: entity.name, among: stored)
-        guard deletion.detect == .records, tally.isListing, !tally.isGone, !said.isEmpty else { return said }
+        guard deletion.detect == .records, !isIncremental, tally.isListing, !tally.isGone, !said.isEmpty else { return said }
         return GoneRows.said(byPages: tally.requestKeys, among: stored).map { said.intersection($0) } ?? said
     }
 

@@ -35,8 +35,8 @@ final class RecordMapper {
     var goneVersions: [UniqueKey: AttributeValue] = [:]
     /// How many of its records say so.
     var deletions = 0
-    /// The tombstones of objects that were said to be gone, by entity and the second they were made in; read when a page mentions a tombstone.
-    var buried: [String: [Int64: KeyRuns]] = [:]
+    /// Knows the tombstones of objects that were said to be gone; nil: the store is asked. It is when a page mentions a tombstone.
+    var tombstones: SaidTombstones?
 
     /// Where the page's records stand, where it was no JSON document.
     var lines: RecordLines?

@@ -40,7 +40,7 @@ extension ListingRun {
                 requestKey: asked.key,
                 fingerprint: fingerprint, isUnstored: asked.isRemembered && knowledge.withLock { $0.requests?.isBlank == true },
                 isRemembered: asked.isRemembered, comparison: comparison, page: fetched, packing: packing,
-                badRecords: tally.badRecords, now: environment.clock.wallTime,
+                badRecords: tally.badRecords, now: environment.clock.wallTime, tombstones: environment.trust.tombstones,
                 probe: environment.parseProbe))
         let parsed: ParsedPage, url = recipe.settings.redactor.redact(fetched.address)
         do {

@@ -337,7 +337,12 @@ final class ListingRun: Sendable {
         let write = { @Sendable [environment, scope] in
             try await environment.workers.run { worker in try record.write(in: worker) { environment.parseProbe?.concludes(scope) } }
         }
+        let tombstones = environment.trust.tombstones
+        var isOther = true
+        tombstones.begin()
+        defer { tombstones.end(isOther: isOther) }
         let written = record.mayRemove ? try await environment.trust.conclusions.run(write) : try await write()
+        isOther = written.saysOther
         environment.trust.doubt(written.removed)
         environment.trust.forget(written.forgotten, of: scope)
         return written

@@ -53,6 +53,8 @@ struct RunRecord: Sendable {
         let erased: Set<String>
         /// The pages that are no longer remembered.
         let forgotten: Set<String>
+        /// What is said of tombstones is not what it was.
+        let saysOther: Bool
     }
 
     /// Whether rows may go: then what other resources vouch for must not change meanwhile.
@@ -76,6 +78,7 @@ struct RunRecord: Sendable {
     /// - Parameter willSave: called in between.
     func write(in worker: NSManagedObjectContext, willSave: () -> Void = {}) throws -> Outcome {
         let stored = try StoredKeys.entries(of: scope, in: worker)
+        let saidBefore = stored.first { $0.kind == .missing }.map { MissingKeys($0.data).said } ?? [:]
         let said = saidToBeGone(stored)
         var tally = tally
         tally.see(try vouched(stored))
@@ -124,7 +127,7 @@ struct RunRecord: Sendable {
         try worker.save()
         return Outcome(
             verdict: verdict, heldDeletes: heldDeletes, known: known.count, deleted: deleted.count, removed: removed, erased: erased,
-            forgotten: forgotten)
+            forgotten: forgotten, saysOther: missing.said != saidBefore || !former.isEmpty)
     }
 
     /// The rows of which records have said that they are gone. A list of what is gone that was read to the end is all there is to be said: what an

@@ -178,7 +178,12 @@ final class SyncRun: Sendable {
             let record = PartitionedRunRecord(
                 report: summary.conclusion(start, endedAt: environment.clock.wallTime).report, isCaughtUp: summary.isCaughtUp, resume: summary.resume,
                 heldDeletes: summary.heldDeletes, names: summary.names, fingerprint: prepared.fingerprint)
-            let wrote = try await environment.workers.run { worker in try record.write(in: worker) }
+            let wrote: Bool
+            do {
+                environment.trust.tombstones.begin()
+                defer { environment.trust.tombstones.end(isOther: true) }
+                wrote = try await environment.workers.run { worker in try record.write(in: worker) }
+            }
             if summary.isCaughtUp { environment.archive.retain(parts: summary.names, of: scope) }
             if wrote, summary.outcome != .cancelled, !progress.mustStop {
                 state.withLock { $0.isSaving = true }

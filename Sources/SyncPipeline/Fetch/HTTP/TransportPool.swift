@@ -86,9 +86,9 @@ public final class TransportPool: Sendable {
                 (self.current(options, identity?.digest, state).flatMap { self.lease($0, &state) }, state.generation)
             }
             if let known { return known }
-            let shown: ClientIdentity?, fault: String?
+            var shown: ClientIdentity?, fault: String?
             do {
-                (shown, fault) = (try ClientIdentity(checking: identity), nil)
+                shown = try ClientIdentity(checking: identity)
             } catch let mismatch as ClientIdentity.Mismatch {
                 // What was shown until now is as good as it was.
                 let (before, kept) = state.withLock { state in
@@ -98,14 +98,14 @@ public final class TransportPool: Sendable {
                 guard let kept else { throw mismatch.failure }
                 (shown, fault) = (kept, mismatch.failure.detail)
             }
-            let made = try await make(options, shown)
+            let made = try await make(options, shown), digest = shown?.digest
             let (lease, unused): (Lease?, (any HTTPTransport)?) = state.withLock { state in
                 guard state.generation == generation else { return (nil, nil) }
                 // Another caller may have made one meanwhile, and it is in use.
-                if let other = self.current(options, shown?.digest, state) { return (self.lease(other, &state, mismatch: fault), nil) }
+                if let other = self.current(options, digest, state) { return (self.lease(other, &state, mismatch: fault), nil) }
                 let before = state.current[options]?.number
                 state.count += 1
-                state.entries[state.count] = Entry(transport: made, identity: shown?.digest)
+                state.entries[state.count] = Entry(transport: made, identity: digest)
                 state.current[options] = Current(number: state.count, shown: shown)
                 state.kept[options] = nil
                 if let before { state.entries[before]?.isLeaving = true }

@@ -333,6 +333,26 @@ import Testing
         #expect(retried.targets.count == 4 && retried.code == .unavailable)
     }
 
+    @Test func whereARedirectLeadsToIsARequestAsWell() async throws {
+        let result = try await check("pages = { kind = \"page\", size_param = \"\" }") { request, _ in
+            let page = OnlineCheckTrial.parameter("page", in: request) ?? ""
+            if request.target.hasPrefix("/items") {
+                return Answer(status: "302 Found", headers: ["Location: /elsewhere?page=\(page)"], body: "")
+            }
+            return Answer(headers: ["ETag: \"1\""], body: OnlineCheckTrial.items(page == "1" ? [1, 2] : [3]))
+        }
+        #expect(result.told.resources.map(\.requests) == [4] && result.targets.count == 4, "\(result.targets)")
+        #expect(try result.told.test("second-page-differs").outcome == "passed")
+        let etag = try result.told.test("etag-honoured")
+        #expect(etag.outcome == "not tried" && etag.detail.contains("4 requests"), "\(etag)")
+        // One that leads on and on.
+        let endless = try await check("http = { max_redirects = 9 }") { _, number in
+            Answer(status: "302 Found", headers: ["Location: /items/\(number)"], body: "")
+        }
+        #expect(endless.targets.count == 4 && endless.code == .protocolError, "\(endless.targets)")
+        #expect(try endless.told.test("answers").outcome == "failed")
+    }
+
     // MARK: The command line
 
     @Test func onlyTheNamedResourceIsTried() async throws {

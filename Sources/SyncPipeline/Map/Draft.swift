@@ -20,7 +20,7 @@ final class Draft {
     struct Mismatch {
         /// The entity's and the attribute's name.
         let attribute: String
-        let message: String
+        let problem: ConversionProblem
     }
 
     let mapping: EntityMapping

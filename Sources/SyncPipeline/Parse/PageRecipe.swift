@@ -43,6 +43,7 @@ struct PageRecipe: Sendable {
         var number = 0
         mapper.lines = page.content.lines
         mapper.tombstones = tombstones
+        mapper.redactor = settings.redactor
         let summary = try page.content.read(plan: mapper.plan, policies: policies) { list in
             guard mapper.takesPacked else {
                 packing?.end()

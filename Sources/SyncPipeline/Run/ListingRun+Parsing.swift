@@ -58,7 +58,9 @@ extension ListingRun {
         tally.take(parsed, of: fetched, request: asked.key, run: number)
         if let first = parsed.rejected.first {
             environment.observe(
-                .quarantined(scope: scope, run: id, page: page, count: parsed.counts.quarantined, first: "record \(first.record): \(first.reason)"))
+                .quarantined(
+                    scope: scope, run: id, page: page, count: parsed.counts.quarantined,
+                    first: "record \(first.record): \(recipe.settings.redactor.redact(first.reason))"))
         }
         tellMismatches(of: parsed, page: page, recipe.settings.redactor, &tally)
         environment.observe(

@@ -49,7 +49,7 @@ final class Draft {
     var stored: RowSnapshot?
     /// Two objects inside of records say different things of it.
     private(set) var isTwoThings = false
-    /// More than one place of the page says something of it: its hash is that of the last record, which says nothing of the others.
+    /// The page says more of it than its last record does, whose hash it has.
     private(set) var isMerged = false
     /// To-ones that were not given by the object but by one that lists it.
     var joined = SlotSet()
@@ -119,7 +119,7 @@ final class Draft {
     /// Overlays earlier values with later ones.
     func absorb(_ later: Draft) {
         if later.isTwoThings || later.knowledge == .embedded && differs(from: later) { isTwoThings = true }
-        if knowledge > .stub, later.knowledge > .stub { isMerged = true }
+        if isMore(with: later) { isMerged = true }
         later.present.forEach { row.update($0, to: later.row[$0]) }
         present.formUnion(later.present)
         targets.merge(later.targets) { _, new in new }
@@ -132,6 +132,25 @@ final class Draft {
             isOutdated = false
         }
         knowledge = max(knowledge, later.knowledge)
+    }
+
+    /// Whether a record and what else the page says are more than that record alone. What is older than the row says nothing.
+    private func isMore(with later: Draft) -> Bool {
+        switch (knowledge, later.knowledge) {
+        case (.record, .record): !isOutdated && !later.isOutdated && hash != later.hash
+        case (.embedded, .record): says(moreThan: later)
+        case (.record, .embedded): later.says(moreThan: self)
+        default: false
+        }
+    }
+
+    /// Whether an object inside of a record says what its own record does not, or adds to a list.
+    private func says(moreThan record: Draft) -> Bool {
+        var isMore = !additions.isEmpty || row.differs(from: record.row, inBoth: present, record.present)
+        present.forEach { if !record.present.contains($0) { isMore = true } }
+        func names(_ members: [Draft]?) -> Set<Name>? { members.map { Set($0.map(\.name)) } }
+        return isMore || targets.contains { slot, target in record.targets[slot].map { $0?.name != target?.name } ?? true }
+            || members.contains { index, list in names(record.members[index]) != names(list) }
     }
 
     /// A list that says all of its members takes the place of what was said before; one that adds some is added.

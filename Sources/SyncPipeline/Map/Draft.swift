@@ -147,7 +147,8 @@ final class Draft {
     /// Whether an object inside of a record says what its own record does not, or adds to a list.
     private func says(moreThan record: Draft) -> Bool {
         var isMore = !additions.isEmpty || row.differs(from: record.row, inBoth: present, record.present)
-        present.forEach { if !record.present.contains($0) { isMore = true } }
+        let key = mapping.layout.constraints[0].slots
+        present.forEach { if !record.present.contains($0), !key.contains($0) { isMore = true } }
         func names(_ members: [Draft]?) -> Set<Name>? { members.map { Set($0.map(\.name)) } }
         return isMore || targets.contains { slot, target in record.targets[slot].map { $0?.name != target?.name } ?? true }
             || members.contains { index, list in names(record.members[index]) != names(list) }

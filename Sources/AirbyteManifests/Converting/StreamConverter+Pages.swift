@@ -99,17 +99,27 @@ extension StreamConverter {
         _ = findings.refusing("paginator.cursor_value", value) {
             table = try self.pages(origin, cut == nil ? token : RequestPlace(kind: .path, names: []))
         }
-        if cut != nil {
-            findings.remark(
-                "paginator.cursor_value", value,
-                "the address that it is cut out of is followed as it is, and not only its parameter \(token.parameter)")
-        }
+        if cut != nil { followed = (value, token.parameter) }
         if let stop = try strategy.value("stop_condition"), stop.isTruthy {
             _ = findings.refusing("paginator.stop_condition", stop) {
                 try addStop(stop, evaluator, origin, pageSize: integer("page_size", in: strategy), &table)
             }
         }
         draft.pages = table
+    }
+
+    /// Says what following an address means in place of taking a token out of it. To be called when it is known what requests send.
+    func tellFollowed() {
+        guard let followed else { return }
+        let names = draft.parameters.entries.map(\.key)
+        let list = names.dropLast().joined(separator: ", ") + (names.count > 1 ? " and " : "") + (names.last ?? "")
+        let once =
+            names.isEmpty
+            ? ""
+            : "; \(list) \(names.count == 1 ? "is" : "are") sent with the first page only, unless the address has \(names.count == 1 ? "it" : "them")"
+        findings.remark(
+            "paginator.cursor_value", followed.value,
+            "the address that it is cut out of is followed as it is, and not only its parameter \(followed.parameter)\(once)")
     }
 
     private func reference(_ term: Term) throws -> Term.Reference {

@@ -24,6 +24,8 @@ final class StreamConverter {
     var pendingOptions: [(component: Component, key: String, place: String)] = []
     /// Whether an answer leads to the next page by an address.
     var followsLinks = false
+    /// What takes a token out of an address that is followed instead, and the parameter that it goes to; nil: nothing does.
+    var followed: (value: ManifestValue, parameter: String)?
 
     init(_ stream: Component, name: String, context: ManifestConversion, draft: ResourceDraft) {
         self.context = context
@@ -68,6 +70,7 @@ final class StreamConverter {
             ("schema_loader", { try self.convertSchema() }), ("primary_key", { try self.convertKey() }),
         ]
         for (key, convert) in parts { _ = findings.refusing(key) { try convert() } }
+        tellFollowed()
         // What pages, times and secrets put into it makes a body as well.
         if draft.method == "GET", draft.sendsBody {
             findings.refuse("requester.request_body", nil, line: requester.line, "a GET that sends a body cannot be said")

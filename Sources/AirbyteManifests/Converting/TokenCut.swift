@@ -1,6 +1,7 @@
 /// A token that a manifest cuts out of the address of the next page, to put it into a parameter of the same name.
 ///
-/// The address has that parameter, and the others as well: whoever follows it asks for the same page.
+/// The address has that parameter, and the others as well: whoever follows it asks for the same page. What requests send besides, and the address does not
+/// have, is then sent with the first page only.
 struct TokenCut {
     /// What the address is.
     let address: JinjaExpression

@@ -300,6 +300,8 @@ final class OpenAPIDrafting {
 
     /// Leaves out what the reader of configurations refuses, and what has parts for it.
     private func leaveOutRefused() {
+        // Nearly always nothing is, and one text has all of it.
+        if check.problem(text(of: resources)) == nil { return }
         var refused: Set<String> = []
         for resource in resources {
             let problem =

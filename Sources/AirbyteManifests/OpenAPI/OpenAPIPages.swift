@@ -48,10 +48,13 @@ struct OpenAPIPages {
             used.insert(offset.name)
         } else if let page = parameter(Self.pages, isNumber: true) {
             let size = parameter(Self.sizes, isNumber: true)
-            let start = page.defaultValue.flatMap { Int($0) } ?? page.minimum ?? 1
+            let said = page.defaultValue.flatMap { Int($0) } ?? page.minimum, start = said ?? 1
+            let doubt =
+                said == nil
+                ? " The document does not say whether from 0 or from 1: if the first page is 0, write start = 0, or it is never read." : ""
             set(
                 "page", ["param": .text(page.name), "start": .integer(max(0, min(start, 1))), "size_param": .text(size?.name ?? "")],
-                "\"\(page.name)\" counts pages.")
+                "\"\(page.name)\" counts pages.\(doubt)")
             if let size { addSize(size, "size") }
             used.insert(page.name)
         } else {

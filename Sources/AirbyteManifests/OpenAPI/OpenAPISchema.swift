@@ -22,20 +22,28 @@ struct OpenAPISchema {
             let schema: ManifestValue
         }
 
-        var properties: [Property] = []
+        private(set) var properties: [Property] = []
+        private var places: [String: Int] = [:]
         /// Those that are always there, and never null.
         var required: Set<String> = []
         /// The schema of the document that it is.
         var component: String?
 
-        subscript(name: String) -> ManifestValue? { properties.first { $0.name == name }?.schema }
+        subscript(name: String) -> ManifestValue? { places[name].map { properties[$0].schema } }
 
-        /// What comes later is more exact.
-        mutating func take(_ other: Shape) {
-            for property in other.properties {
-                properties.removeAll { $0.name == property.name }
+        /// What comes later is more exact, and stands where the property was named first.
+        mutating func take(_ property: Property) {
+            if let place = places[property.name] {
+                properties[place] = property
+            } else {
+                places[property.name] = properties.count
                 properties.append(property)
             }
+        }
+
+        /// Takes in all that another one has.
+        mutating func take(_ other: Shape) {
+            for property in other.properties { take(property) }
             required.formUnion(other.required)
         }
     }
@@ -102,7 +110,7 @@ struct OpenAPISchema {
             }
         }
         var own = Shape()
-        for entry in mapping["properties"]?.mapping?.entries ?? [] { own.properties.append(.init(name: entry.key, schema: entry.value)) }
+        for entry in mapping["properties"]?.mapping?.entries ?? [] { own.take(Shape.Property(name: entry.key, schema: entry.value)) }
         for name in mapping["required"]?.list ?? [] { if let text = name.scalar { own.required.insert(text) } }
         shape.take(own)
         guard !shape.properties.isEmpty else { return nil }

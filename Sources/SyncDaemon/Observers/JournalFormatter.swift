@@ -15,6 +15,8 @@ struct JournalFormatter: Sendable {
     private var hold: HoldCause?
     /// What was said of resources that are configured otherwise than their servers are: it is as true of each run.
     private var remarks: Set<String> = []
+    /// The last run of a resource that had to show a certificate from before, as long as none has shown what there is.
+    private var halfRenewed: [ResourceScope: UUID] = [:]
 
     mutating func entry(for event: SyncEvent) -> JournalEntry? {
         switch event {
@@ -35,7 +37,10 @@ struct JournalFormatter: Sendable {
                     "\(scope): page \(page), attempt \(attempt) failed, the next one in \(RelativeTime.text(delay)): \(reason)", priority: .info,
                     fields: Self.fields(
                         scope, run, [("CISTERN_PAGE", "\(page)"), ("CISTERN_ATTEMPT", "\(attempt)"), ("CISTERN_ERROR", reason)])))
-        case .runFinished(let report): return finish(report)
+        case .runFinished(let report):
+            // One that was told of it had pages, too; one that asked for nothing has not looked.
+            if report.pages > 0, report.cause != .replay, halfRenewed[report.scope.whole] != report.run { halfRenewed[report.scope.whole] = nil }
+            return finish(report)
         case .parked(let scope, let until):
             let time = Self.time(until)
             return complain(
@@ -130,7 +135,7 @@ struct JournalFormatter: Sendable {
                 "\(scope): there is no token to go on from (incremental.path), and the next run asks for everything: \(reason)", priority: .warning,
                 fields: Self.fields(scope, run, [("CISTERN_ERROR", reason)]))
         case .identityMismatch(let scope, let run, let reason):
-            guard remarks.insert("\(scope.whole) identity").inserted else { return nil }
+            guard halfRenewed.updateValue(run, forKey: scope.whole) == nil else { return nil }
             return JournalEntry(
                 "\(scope): \(reason); the certificate and key before are shown until both are renewed", priority: .warning,
                 fields: Self.fields(scope, run, [("CISTERN_ERROR", reason)]))

@@ -1,7 +1,7 @@
 import JSONReader
 import SyncConfiguration
 
-/// How a record says that its object is gone.
+/// How a record says that its object is gone, or that a list of it is only a part.
 struct DeletionSign: Sendable {
     /// The field of its plan that says it; nil: every record does.
     let field: Int?
@@ -31,6 +31,13 @@ struct DeletionSign: Sendable {
         case .exists(let exists)? where !areTexts: return cell.isMissing != exists
         case let test?: return test.holds(JSONValue(cell), areTexts: areTexts)
         }
+    }
+}
+
+extension EntityMapping {
+    /// Whether it is in texts that the records of a resource say that a list is only a part.
+    func saysParts(inTextsOf resource: ResourceConfiguration) -> Bool {
+        resource.format.holdsTexts && configuration.relationships.contains { $0.partialPath != nil }
     }
 }
 

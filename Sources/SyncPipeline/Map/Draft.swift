@@ -20,7 +20,7 @@ final class Draft {
     struct Mismatch {
         /// The entity's and the attribute's name.
         let attribute: String
-        let message: String
+        let problem: ConversionProblem
     }
 
     let mapping: EntityMapping
@@ -142,6 +142,26 @@ final class Draft {
         knowledge = max(knowledge, later.knowledge)
     }
 
+    /// Whether a record and what else the page says are more than that record alone. What is older than the row says nothing.
+    private func isMore(with later: Draft) -> Bool {
+        switch (knowledge, later.knowledge) {
+        case (.record, .record): !isOutdated && !later.isOutdated && hash != later.hash
+        case (.embedded, .record): says(moreThan: later)
+        case (.record, .embedded): later.says(moreThan: self)
+        default: false
+        }
+    }
+
+    /// Whether an object inside of a record says what its own record does not, or adds to a list.
+    private func says(moreThan record: Draft) -> Bool {
+        var isMore = !additions.isEmpty || row.differs(from: record.row, inBoth: present, record.present)
+        let key = mapping.layout.constraints[0].slots
+        present.forEach { if !record.present.contains($0), !key.contains($0) { isMore = true } }
+        func names(_ members: [Draft]?) -> Set<Name>? { members.map { Set($0.map(\.name)) } }
+        return isMore || targets.contains { slot, target in record.targets[slot].map { $0?.name != target?.name } ?? true }
+            || members.contains { index, list in names(record.members[index]) != names(list) }
+    }
+
     /// A list that says all of its members takes the place of what was said before; one that adds some is added.
     private func absorb(_ list: [Draft], _ index: Int, isAddition: Bool) {
         guard isAddition else {
@@ -178,17 +198,6 @@ final class Draft {
                 // Of what adds to a list both are true.
                 !additions.contains(index) && !later.additions.contains(index) && members[index].map { names($0) != names(list) } == true
             }
-    }
-
-    /// Whether one of both is a record, and the other one says something that this record does not.
-    private func isMore(with later: Draft) -> Bool {
-        guard knowledge > .stub, later.knowledge > .stub else { return false }
-        switch (knowledge, later.knowledge) {
-        case (.record, .record): return hash != later.hash
-        case (.record, _): return differs(from: later) || later.members.keys.contains { members[$0] == nil }
-        case (_, .record): return differs(from: later) || members.keys.contains { later.members[$0] == nil }
-        default: return false
-        }
     }
 
     struct Name: Hashable {

@@ -49,12 +49,10 @@ final class EntityMapping: @unchecked Sendable {
         /// What the members of a record are to those that were there.
         let mode: RelationshipConfiguration.Mode
         /// Where a record says that it names only some of the members; nil: nowhere.
-        let partial: Int?
+        let partial: DeletionSign?
 
         /// Whether a record adds members and takes none away.
-        func addsOnly(_ record: JSONRecord) -> Bool {
-            mode != .replace || partial.map { DeletionSign(field: $0).isMet(by: record) } == true
-        }
+        func addsOnly(_ record: JSONRecord) -> Bool { mode != .replace || partial?.isMet(by: record) == true }
 
         /// Whether the record may hold the objects themselves, and not just name them.
         var mayHold: Bool { match == .auto || match == .embedded }
@@ -198,7 +196,8 @@ final class EntityMapping: @unchecked Sendable {
                     path: paths.first?.description ?? "$", inverseSlot: inverseSlot, isOrdered: isOrdered,
                     isOneToOne: isOneToOne, isLeaf: others.isEmpty,
                     isReadFromBothSides: inverse.map { inverse in others.contains { $0.name == inverse.name } } ?? false,
-                    mode: relationship.mode, partial: relationship.partialPath.map { _ in fields.count + 1 }))
+                    mode: relationship.mode, partial: relationship.partialPath.map { _ in DeletionSign(field: fields.count + 1, areTexts: areTexts) })
+            )
             fields.append(JSONField(relationship.name, paths: paths, capture: .record(destination.plan)))
             if let path = relationship.partialPath { fields.append(JSONField("\(relationship.name) is partial", path: path)) }
         }
@@ -313,7 +312,9 @@ package struct ModelMapping: Sendable {
         let entity = resource.entity, deletion = resource.deletion.isSaid ? resource.deletion : nil
         let names = Set(resource.assigned.map(\.name) + (resource.mapKey.map { [$0] } ?? []))
         let schema = resource.schema
-        guard !names.isEmpty || deletion != nil || schema.rules != nil, let found = entities[entity] else { return self }
+        guard let found = entities[entity] else { return self }
+        let saysPartsInText = found.saysParts(inTextsOf: resource)
+        guard !names.isEmpty || deletion != nil || schema.rules != nil || saysPartsInText else { return self }
         let configuration = found.configuration.without(names)
         let adapted = entities.mapValues { other in
             other.name == entity
@@ -323,7 +324,7 @@ package struct ModelMapping: Sendable {
                 : EntityMapping(other.configuration, entity: other.entity, schema: schema)
         }
         var mapping = ModelMapping(adapted, like: self)
-        mapping.salt ^= schema.salt
+        mapping.salt ^= schema.salt ^ (saysPartsInText ? 0x7465_7874 : 0)
         return mapping
     }
 
@@ -343,6 +344,7 @@ package struct ModelMapping: Sendable {
         if !resource.conditions.isEmpty { parts.append(resource.conditions) }
         if !resource.filter.isEmpty { parts.append(resource.filter) }
         if let name = resource.mapKey { parts += ["map_key", name] as [Any?] }
+        if entities[resource.entity]?.saysParts(inTextsOf: resource) == true { parts.append("partial_if in texts") }
         if resource.format != .json || resource.unpacking != nil { parts += [resource.format, resource.unpacking] as [Any?] }
         if let columns = resource.columns { parts += ["columns", columns] as [Any?] }
         if resource.deletion.isSaid { parts += ["deletion", resource.deletion.condition] as [Any?] }

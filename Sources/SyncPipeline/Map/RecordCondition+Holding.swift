@@ -16,7 +16,7 @@ extension RecordCondition {
         guard after != nil || before != nil else { return true }
         guard !cell.isNil else { return false }
         guard let seconds = DateConversion.seconds(cell, format: format) else {
-            throw ConversionProblem(path: "\(path)", message: "\(key): \(cell.brief) is no time written as \(format)")
+            throw ConversionProblem(path: "\(path)", message: "\(key): \(cell.brief) is no time written as \(format)", cutText: cell.cutText)
         }
         if let after, seconds < after.seconds(now) { return false }
         if let before, seconds >= before.seconds(now) { return false }

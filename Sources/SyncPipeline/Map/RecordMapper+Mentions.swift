@@ -33,8 +33,7 @@ extension RecordMapper {
     func leaveBuried(_ draft: Draft) throws {
         guard draft.knowledge == .embedded, let id = draft.id, let row = draft.stored else { return }
         guard let time = Date(row[draft.mapping.bookkeeping.deletedAt]) else { return }
-        let name = draft.mapping.name, said = try buried[name] ?? RunState.saidGone(of: name, in: context)
-        buried[name] = said
+        let name = draft.mapping.name, said = try tombstones?.said(of: name, in: context) ?? RunState.saidGone(of: name, in: context)
         if said[MissingKeys.second(time)]?.contains(id.key) == true { draft.becomeName() }
     }
 }

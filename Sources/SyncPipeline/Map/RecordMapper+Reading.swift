@@ -91,7 +91,8 @@ extension RecordMapper {
             throw ConversionProblem(path: field.path, message: "expected one \(destination.name), found a list", isMismatch: true)
         default:
             guard field.match != .embedded else {
-                throw ConversionProblem(path: field.path, message: "expected a \(destination.name) object, found \(cell.brief)", isMismatch: true)
+                throw ConversionProblem(
+                    path: field.path, message: "expected a \(destination.name) object, found \(cell.brief)", isMismatch: true, cutText: cell.cutText)
             }
             guard let key = destination.onlyKey else {
                 throw ConversionProblem(

@@ -35,8 +35,10 @@ final class RecordMapper {
     var goneVersions: [UniqueKey: AttributeValue] = [:]
     /// How many of its records say so.
     var deletions = 0
-    /// The tombstones of objects that were said to be gone, by entity and the second they were made in; read when a page mentions a tombstone.
-    var buried: [String: [Int64: KeyRuns]] = [:]
+    /// Knows the tombstones of objects that were said to be gone; nil: the store is asked. It is when a page mentions a tombstone.
+    var tombstones: SaidTombstones?
+    /// Knows the secrets of the page's requests; nil: there are none.
+    var redactor: Redactor?
 
     /// Where the page's records stand, where it was no JSON document.
     var lines: RecordLines?
@@ -196,6 +198,7 @@ final class RecordMapper {
 
     /// Sets a record aside. It is listed all the same: the row with its key is not missing.
     func reject(_ record: JSONRecord, key: UniqueKey?, _ problem: ConversionProblem) throws {
+        let problem = redacted(problem)
         try judge(problem)
         records.refuse(place)
         rejectedRecords += 1
@@ -209,6 +212,7 @@ final class RecordMapper {
 
     /// Something is wrong with an object inside a record: its record is not left out when the page comes next, and tells of it again.
     func report(inside record: JSONRecord, _ problem: ConversionProblem) throws {
+        let problem = redacted(problem)
         try judge(problem)
         records.forgoComparison()
         report(record, problem)

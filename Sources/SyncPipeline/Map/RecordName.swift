@@ -18,7 +18,9 @@ struct RecordName: Sendable {
         guard let range else { return .string(text) }
         // As a number is written, and in no other way: of "7" and "07" one row would become.
         guard let number = Int64(text), "\(number)" == text else {
-            throw ConversionProblem(path: "$", message: "\(attribute.name): the name \"\(text.prefix(40))\" is not an integer")
+            throw ConversionProblem(
+                path: "$", message: "\(attribute.name): the name \"\(ConversionProblem.quoted(text))\" is not an integer",
+                cutText: ConversionProblem.cut(text))
         }
         guard range.contains(number) else {
             throw ConversionProblem(path: "$", message: "\(attribute.name): the name \"\(text)\" does not fit \(attribute.type)")

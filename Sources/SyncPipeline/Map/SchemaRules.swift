@@ -78,8 +78,11 @@ extension RecordMapper {
 
     /// Takes in which values of a record or of an object are none, since they were of another type.
     func note(_ found: [Draft.Mismatch]) {
-        for value in found { mismatches.nulled[value.attribute, default: .init(count: 0, first: value.message)].count += 1 }
+        for value in found { mismatches.nulled[value.attribute, default: .init(count: 0, first: redacted(value.problem).message)].count += 1 }
     }
+
+    /// Without the secrets that a server has sent back: what is told of a problem is stored and shown.
+    func redacted(_ problem: ConversionProblem) -> ConversionProblem { redactor.map { problem.redacted(by: $0) } ?? problem }
 }
 
 extension JSONPath {
@@ -132,7 +135,7 @@ extension EntityMapping {
                 value = try field.value(cell, of: record)
             } catch {
                 guard schema.typeMismatch == .null, error.isMismatch, !field.isRequired, !field.isKey else { throw error }
-                mismatches.append(Draft.Mismatch(attribute: "\(name).\(field.conversion.attribute.name)", message: error.message))
+                mismatches.append(Draft.Mismatch(attribute: "\(name).\(field.conversion.attribute.name)", problem: error))
                 value = .null
             }
             if value.isNull, schema.missingField == .default, !field.isKey { value = field.fallback }

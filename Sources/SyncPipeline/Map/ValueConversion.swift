@@ -3,21 +3,6 @@ import JSONReader
 import OpenCoreData
 import SyncConfiguration
 
-/// Why a value does not fit an attribute: the reason for which the record is set aside.
-struct ConversionProblem: Error, Sendable {
-    let path: String
-    let message: String
-    /// A value is of another type than its property.
-    var isMismatch = false
-    /// The record lacks what it has to say: that fails its page.
-    var isMissing = false
-
-    /// The same, told of another place.
-    func moved(to path: String, _ message: String) -> ConversionProblem {
-        ConversionProblem(path: path, message: message, isMismatch: isMismatch, isMissing: isMissing)
-    }
-}
-
 /// JSON cells to attribute values. Coercion is "safe", unless told otherwise: `"12"` becomes 12, and 1 never becomes true.
 struct ValueConversion: Sendable {
     let attribute: AttributeConfiguration
@@ -58,7 +43,14 @@ struct ValueConversion: Sendable {
         var brief: String {
             switch self {
             case .cell(let cell, _): cell.brief
-            case .text(let text): "\"\(text.prefix(40))\""
+            case .text(let text): "\"\(ConversionProblem.quoted(text))\""
+            }
+        }
+
+        var cutText: String? {
+            switch self {
+            case .cell(let cell, _): cell.cutText
+            case .text(let text): ConversionProblem.cut(text)
             }
         }
     }
@@ -70,7 +62,7 @@ struct ValueConversion: Sendable {
         if isExact && !isOfItsType(cell) {
             throw ConversionProblem(
                 path: path, message: "\(attribute.name): \(said.brief) is not of the type \(attribute.type) (schema.coerce = \"none\")",
-                isMismatch: true)
+                isMismatch: true, cutText: said.cutText)
         }
         if isPlain { return try converted(said) }
         guard !attribute.transforms.isEmpty, var text = said.text else { return try bounded(converted(said), said) }
@@ -113,7 +105,8 @@ struct ValueConversion: Sendable {
             default: 0
             }
         guard count > longest.bytes else { return value }
-        throw ConversionProblem(path: path, message: "\(attribute.name): \(said.brief) has \(count) bytes, more than max = \"\(longest)\"")
+        throw ConversionProblem(
+            path: path, message: "\(attribute.name): \(said.brief) has \(count) bytes, more than max = \"\(longest)\"", cutText: said.cutText)
     }
 
     private func converted(_ said: Said) throws(ConversionProblem) -> AttributeValue {
@@ -203,11 +196,12 @@ struct ValueConversion: Sendable {
     }
 
     private func misfit(_ said: Said) -> ConversionProblem {
-        ConversionProblem(path: path, message: "\(attribute.name): \(said.brief) does not fit \(attribute.type)", isMismatch: true)
+        ConversionProblem(
+            path: path, message: "\(attribute.name): \(said.brief) does not fit \(attribute.type)", isMismatch: true, cutText: said.cutText)
     }
 
     private func problem(_ said: Said, _ wanted: String) -> ConversionProblem {
-        ConversionProblem(path: path, message: "\(attribute.name): \(said.brief) is not \(wanted)", isMismatch: true)
+        ConversionProblem(path: path, message: "\(attribute.name): \(said.brief) is not \(wanted)", isMismatch: true, cutText: said.cutText)
     }
 
     private static func decode(_ text: String, _ encoding: AttributeType.DataEncoding) -> Data? {
@@ -224,24 +218,6 @@ struct ValueConversion: Sendable {
                 data.append(UInt8(high << 4 | low))
             }
             return data
-        }
-    }
-}
-
-extension JSONCell {
-    /// The value in a few words, for messages.
-    var brief: String {
-        switch self {
-        case .missing: "a missing value"
-        case .null: "null"
-        case .bool(let value): "\(value)"
-        case .int64(let value): "\(value)"
-        case .double(let value): "\(value)"
-        case .bigNumber(let digits): String(String(digits).prefix(40))
-        case .string(let text): "\"\(String(text).prefix(40))\""
-        case .raw(let text): String(String(text).prefix(40))
-        case .object: "an object"
-        case .array: "a list"
         }
     }
 }

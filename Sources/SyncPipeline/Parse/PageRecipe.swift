@@ -27,10 +27,12 @@ struct PageRecipe: Sendable {
     /// - Parameters:
     ///   - badRecords: how many records of earlier pages were set aside.
     ///   - packing: has those of its records that were packed.
+    ///   - tombstones: knows those of objects that were said to be gone; nil: the store is asked.
     ///   - isCancelled: asked every now and then; then it throws `SyncError.cancelled`.
     func read(
         _ page: FetchedPage, into context: NSManagedObjectContext, run: Int64, now: Date, badRecords: Int,
-        packing: PagePacking? = nil, probe: RecordMapper.Probe? = nil, isCancelled: @escaping () -> Bool = { false }
+        packing: PagePacking? = nil, tombstones: SaidTombstones? = nil, probe: RecordMapper.Probe? = nil,
+        isCancelled: @escaping () -> Bool = { false }
     ) throws -> Reading {
         let mapper = try RecordMapper(
             mapping: mapping, entity: resource.entity, context: context, now: now, run: run, limits: resource.limits,
@@ -40,6 +42,8 @@ struct PageRecipe: Sendable {
         let filtered = try RecordFilter(resource)?.judge(page.content, policies: policies, now: now, isCancelled: isCancelled)
         var number = 0
         mapper.lines = page.content.lines
+        mapper.tombstones = tombstones
+        mapper.redactor = settings.redactor
         let summary = try page.content.read(plan: mapper.plan, policies: policies) { list in
             guard mapper.takesPacked else {
                 packing?.end()

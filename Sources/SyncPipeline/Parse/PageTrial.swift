@@ -9,7 +9,7 @@ public enum PageTrial {
     public struct Object: Sendable {
         /// Its entity in the model: the resource's, or one that its records name.
         public let entity: String
-        /// Property names and values as text, in the model's order; a to-one as the key it points to.
+        /// Property names and values as text, with secrets masked, in the model's order; a to-one as the key it points to.
         public let values: [(name: String, value: String)]
         /// It is one of the page's records, and not something that a record names.
         public let isRecord: Bool
@@ -33,7 +33,7 @@ public enum PageTrial {
         public let duration: Duration
         /// What its records would have become in an empty store: each page is mapped by itself.
         public let counts: RecordCounts
-        /// The records that would be set aside, at most 1000: position in the page from 0, why, and where in it (empty: no place).
+        /// The records that would be set aside, at most 1000: position in the page from 0, why, with secrets masked, and where in it (empty: no place).
         public let rejected: [(record: Int, reason: String, path: String)]
         /// How many records say that their objects are gone: nothing is made of them.
         public let deletions: Int
@@ -87,14 +87,15 @@ public enum PageTrial {
         return try worker.performAndWait {
             let reading = try recipe.read(page, into: worker, run: 1, now: now, badRecords: badRecords)
             let mapper = reading.mapper
-            let objects = try objects(mapping: recipe.mapping, resource: recipe.resource, besides: known, in: worker, limit: limit)
+            let objects = try objects(mapping: recipe.mapping, resource: recipe.resource, besides: known, in: worker, limit: limit, redactor)
             let make = { (next: String) in
                 Page(
                     method: request.method, sent: redactor.redact(request.content.description), url: redactor.redact(page.address),
                     status: page.status,
                     headers: page.headers.map { ($0.name, redactor.redact($0.value)) }, bytes: page.received, duration: page.duration,
                     counts: mapper.counts,
-                    rejected: mapper.rejected.map { ($0.record, $0.reason, $0.path) }, deletions: mapper.deletions, objects: objects, next: next,
+                    rejected: mapper.rejected.map { ($0.record, redactor.redact($0.reason), $0.path) }, deletions: mapper.deletions, objects: objects,
+                    next: next,
                     facts: reading.facts)
             }
             return (make, reading.facts)
@@ -102,7 +103,8 @@ public enum PageTrial {
     }
 
     private static func objects(
-        mapping: ModelMapping, resource: ResourceConfiguration, besides known: Set<NSManagedObjectID>, in worker: NSManagedObjectContext, limit: Int
+        mapping: ModelMapping, resource: ResourceConfiguration, besides known: Set<NSManagedObjectID>, in worker: NSManagedObjectContext, limit: Int,
+        _ redactor: Redactor
     ) throws -> [Object] {
         let names = [resource.entity] + mapping.entities.keys.sorted().filter { $0 != resource.entity }
         var result: [Object] = []
@@ -112,7 +114,8 @@ public enum PageTrial {
             plan.limit = limit + known.count
             for found in try worker.fetch(plan).filter({ !known.contains($0.id) }).prefix(limit) {
                 guard let row = found.row else { continue }
-                result.append(try Object(entity: name, values: values(row, entity, in: worker), isRecord: name == resource.entity))
+                let values = try Self.values(row, entity, in: worker).map { (name: $0.name, value: redactor.redact($0.value)) }
+                result.append(Object(entity: name, values: values, isRecord: name == resource.entity))
             }
         }
         return result

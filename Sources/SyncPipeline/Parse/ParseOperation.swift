@@ -57,6 +57,8 @@ final class ParseOperation: Operation, @unchecked Sendable {
         /// How many records of earlier pages were set aside.
         let badRecords: Int
         let now: Date
+        /// Knows the tombstones of objects that were said to be gone.
+        var tombstones = SaidTombstones()
         let probe: ParseProbe?
     }
 
@@ -164,7 +166,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
         let scope = input.scope, comparison = input.comparison
         let reading = try input.recipe.read(
             input.page, into: worker, run: input.run, now: input.now, badRecords: input.badRecords,
-            packing: input.packing, probe: input.probe.map { $0.mapperProbe(scope) },
+            packing: input.packing, tombstones: input.tombstones, probe: input.probe.map { $0.mapperProbe(scope) },
             isCancelled: { [weak self] in self?.isCancelled ?? true })
         let facts = reading.facts, mapper = reading.mapper
         let (gone, spared) = try mapper.goneRows()
@@ -184,7 +186,8 @@ final class ParseOperation: Operation, @unchecked Sendable {
         listed.subtract(members.union(gone))
         if mapper.entity.deletionSign != nil {
             try GoneRows.note(
-                gone, listed: members.union(listed), page: input.requestKey, of: scope, entity: mapper.entity.name, in: worker)
+                gone, listed: members.union(listed), page: input.requestKey, isRepeated: !input.isRemembered, of: scope, entity: mapper.entity.name,
+                in: worker)
         }
         // The validators of a partial response are those of the whole: they would say nothing.
         // Which of its records are wanted may be another matter tomorrow, whatever the server says of it.

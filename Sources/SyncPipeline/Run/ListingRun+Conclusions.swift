@@ -59,7 +59,12 @@ extension ListingRun {
         let place = VouchingJournal.Place(scope: scope)
         environment.trust.vouching.begin(place)
         defer { environment.trust.vouching.end(place) }
+        let tombstones = environment.trust.tombstones
+        var isOther = true
+        tombstones.begin()
+        defer { tombstones.end(isOther: isOther) }
         let written = record.mayRemove ? try await environment.trust.conclusions.run(write) : try await write()
+        isOther = written.saysOther
         environment.trust.doubt(written.removed)
         environment.trust.forget(written.forgotten, of: scope)
         return written

@@ -40,7 +40,7 @@ extension ListingRun {
                 requestKey: asked.key,
                 fingerprint: fingerprint, isUnstored: asked.isRemembered && knowledge.withLock { $0.requests?.isBlank == true },
                 isRemembered: asked.isRemembered, comparison: comparison, page: fetched, packing: packing,
-                badRecords: tally.badRecords, now: environment.clock.wallTime,
+                badRecords: tally.badRecords, now: environment.clock.wallTime, tombstones: environment.trust.tombstones,
                 probe: environment.parseProbe))
         let parsed: ParsedPage, url = recipe.settings.redactor.redact(fetched.address)
         let place = VouchingJournal.Place(scope: scope, page: asked.key)
@@ -61,7 +61,9 @@ extension ListingRun {
         tally.take(parsed, of: fetched, request: asked.key, run: number)
         if let first = parsed.rejected.first {
             environment.observe(
-                .quarantined(scope: scope, run: id, page: page, count: parsed.counts.quarantined, first: "record \(first.record): \(first.reason)"))
+                .quarantined(
+                    scope: scope, run: id, page: page, count: parsed.counts.quarantined,
+                    first: "record \(first.record): \(recipe.settings.redactor.redact(first.reason))"))
         }
         tellMismatches(of: parsed, page: page, recipe.settings.redactor, &tally)
         environment.observe(

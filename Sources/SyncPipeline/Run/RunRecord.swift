@@ -56,6 +56,8 @@ struct RunRecord: Sendable {
         let erased: Set<String>
         /// The pages that are no longer remembered.
         let forgotten: Set<String>
+        /// What is said of tombstones is not what it was.
+        let saysOther: Bool
     }
 
     /// Whether rows may go: then what other resources vouch for must not change meanwhile.
@@ -79,6 +81,7 @@ struct RunRecord: Sendable {
     /// - Parameter willSave: called in between.
     func write(in worker: NSManagedObjectContext, willSave: () -> Void = {}) throws -> Outcome {
         let stored = try StoredKeys.entries(of: scope, in: worker)
+        let saidBefore = stored.first { $0.kind == .missing }.map { MissingKeys($0.data).said } ?? [:]
         let said = saidToBeGone(stored)
         var tally = tally
         tally.see(try vouched(stored))
@@ -127,15 +130,16 @@ struct RunRecord: Sendable {
         try worker.save()
         return Outcome(
             verdict: verdict, heldDeletes: heldDeletes, known: known.count, deleted: deleted.count, removed: removed, erased: erased,
-            forgotten: forgotten)
+            forgotten: forgotten, saysOther: missing.said != saidBefore || !former.isEmpty)
     }
 
     /// The rows of which records have said that they are gone. A list of what is gone that was read to the end is all there is to be said: what an
-    /// earlier one had, and nobody has removed yet, it takes back.
+    /// earlier one had, and nobody has removed yet, it takes back. Not where runs ask for what has changed: what is asked for everything may go back
+    /// only so far, and what is older is gone all the same.
     private func saidToBeGone(_ stored: [StoredKeys.Entry]) -> KeyRuns {
         guard entity.deletionSign != nil else { return [] }
         let said = GoneRows.load(of: entity.name, among: stored)
-        guard deletion.detect == .records, tally.isListing, !tally.isGone, !said.isEmpty else { return said }
+        guard deletion.detect == .records, !isIncremental, tally.isListing, !tally.isGone, !said.isEmpty else { return said }
         return GoneRows.said(byPages: tally.requestKeys, among: stored).map { said.intersection($0) } ?? said
     }
 

@@ -194,7 +194,12 @@ final class SyncRun: Sendable {
             let place = VouchingJournal.Place(scope: scope)
             environment.trust.vouching.begin(place)
             defer { environment.trust.vouching.end(place) }
-            let wrote = try await environment.workers.run { worker in try record.write(in: worker) }
+            let wrote: Bool
+            do {
+                environment.trust.tombstones.begin()
+                defer { environment.trust.tombstones.end(isOther: true) }
+                wrote = try await environment.workers.run { worker in try record.write(in: worker) }
+            }
             if summary.isCaughtUp {
                 await environment.archive.perform { [archive = environment.archive, scope, names = summary.names] in
                     archive.retain(parts: names, of: scope)

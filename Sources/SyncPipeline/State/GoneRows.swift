@@ -8,11 +8,13 @@ enum GoneRows {
     /// - Parameters:
     ///   - gone: the rows that it says are gone.
     ///   - listed: those that it lists: they are there, whatever an earlier page said.
+    ///   - isRepeated: another page of the run was asked for in the same way. Both go by one name, and what either says is kept.
     static func note(
-        _ gone: KeyRuns, listed: KeyRuns, page request: String, of scope: ResourceScope, entity: String, in worker: NSManagedObjectContext
+        _ gone: KeyRuns, listed: KeyRuns, page request: String, isRepeated: Bool = false, of scope: ResourceScope, entity: String,
+        in worker: NSManagedObjectContext
     ) throws {
-        let before = try StoredKeys.keys(.deleted, of: scope, page: request, in: worker)
-        if before ?? [] != gone { try StoredKeys.set(gone.data, .deleted, of: scope, page: request, in: worker) }
+        let before = try StoredKeys.keys(.deleted, of: scope, page: request, in: worker) ?? [], now = isRepeated ? before.union(gone) : gone
+        if before != now { try StoredKeys.set(now.data, .deleted, of: scope, page: request, in: worker) }
         try note(gone, listed: listed, of: scope, entity: entity, in: worker)
     }
 

@@ -44,6 +44,8 @@ final class PageTrust: Sendable {
 
     /// Where what pages and resources vouch for is written.
     let vouching = VouchingJournal()
+    /// What was said of tombstones.
+    let tombstones = SaidTombstones()
 
     /// Runs draw their conclusions one after the other: whether a row goes depends on what the others vouch for.
     let conclusions = SerialTurns()
@@ -81,6 +83,7 @@ final class PageTrust: Sendable {
 
     /// Forgets the pages of all resources but these.
     func keep(only scopes: Set<ResourceScope>) {
+        tombstones.forget()
         state.withLock { state in
             state.known = state.known.filter { scopes.contains($0.key.scope.whole) }
             state.apart = state.apart.filter { scopes.contains($0.whole) }
@@ -103,6 +106,7 @@ final class PageTrust: Sendable {
 
     /// Another program has written to the file: all rows are checked again.
     func forgetAll() {
+        tombstones.forget()
         state.withLock { state in
             state.known = [:]
             state.generation += 1

@@ -27,5 +27,38 @@ final class RequestCount: Sendable {
 
     var value: Int { count.withLock { $0 } }
 
-    func add() { count.withLock { $0 += 1 } }
+    /// Takes in another request, if there are fewer than so many; otherwise it is not to be made.
+    func add(upTo most: Int) -> Bool {
+        count.withLock { count in
+            guard count < most else { return false }
+            count += 1
+            return true
+        }
+    }
+}
+
+/// Counts what goes over a transport: attempts, and what redirects and renewed tokens make of one. Beyond the most that there may be nothing is sent.
+final class CountedTransport: HTTPTransport {
+    private let transport: any HTTPTransport
+    private let count: RequestCount
+    private let denial = Mutex(false)
+
+    init(_ transport: any HTTPTransport, _ count: RequestCount) {
+        self.transport = transport
+        self.count = count
+    }
+
+    /// Whether something was not sent because there were as many requests as there may be.
+    var hasDenied: Bool { denial.withLock { $0 } }
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        guard count.add(upTo: ServiceCheck.mostRequests) else {
+            denial.withLock { $0 = true }
+            throw FetchError(.cancelled, attempts: 0)
+        }
+        return try await transport.send(request)
+    }
+
+    /// It is the pool's.
+    func shutdown() async {}
 }

@@ -3,7 +3,7 @@ public import SyncConfiguration
 
 /// Tries resources on their services with the standard tests (``ResourceCheck``), and keeps nothing: no daemon, no mirror.
 public enum ServiceCheck {
-    /// The most requests that are made for a resource; further attempts count.
+    /// The most requests that are made for a resource; further attempts, and those that redirects lead to, count.
     public static let mostRequests = 4
 
     /// Checks resources, one after the other.
@@ -241,19 +241,25 @@ struct ResourceChecker {
         var settings = recipe.settings
         settings.retry.attempts = min(settings.retry.attempts, left)
         settings.retry.retryAfterPark = .zero
-        let transport: any HTTPTransport
+        let transport: CountedTransport
         do {
-            transport = try await bench.transport(recipe)
+            transport = CountedTransport(try await bench.transport(recipe), count)
         } catch {
             return .failed(error as? FetchError ?? FetchError(.tls, detail: error.inWords, attempts: 0))
         }
         let origin = settings.first.origin, patience = patience
         let environment = FetchEnvironment(
-            settings: settings, transport: transport, clock: clock, observe: { if case .asking = $0 { count.add() } },
+            settings: settings, transport: transport, clock: clock,
             notBefore: { patience.until(origin, now: clock.wallTime) }, willWait: { patience.note(origin, until: $0) })
         let outcome = await PageFetch(
             request, validators: validators, recognisesUnmodified: validators != nil, environment: environment
         ).run()
+        if transport.hasDenied {
+            guard left == ServiceCheck.mostRequests else { return .spent }
+            return .failed(
+                FetchError(
+                    .malformed, detail: "\(left) requests, and no page: the server leads elsewhere or refuses a token each time", attempts: left))
+        }
         switch outcome {
         case .page(let page): return .page(page)
         case .notModified(let page): return .unmodified(page)

@@ -314,6 +314,19 @@ import Testing
         #expect(try zoo.animals().pagination.kind == .none)
     }
 
+    // A draft that begins at 1 where pages are counted from 0 never reads the first one.
+    @Test func whereNobodySaysWhatTheFirstPageIsTheDraftSaysSo() throws {
+        var zoo = Zoo()
+        let doubt = "does not say whether from 0 or from 1"
+        zoo.operation = Self.parameters("page")
+        #expect(try zoo.converted().toml?.contains(doubt) == true)
+        for said in ["default: 1", "minimum: 0", "default: 0, minimum: 0"] {
+            zoo.operation = "parameters: [{ name: page, in: query, schema: { type: integer, \(said) } }]"
+            let toml = try #require(try zoo.converted().toml)
+            #expect(!toml.contains(doubt), "\(toml)")
+        }
+    }
+
     @Test func pagesAreFoundByWhatTheAnswerHolds() throws {
         var zoo = Zoo()
         zoo.schema = Self.envelope.replacing("next_url: { type: string },", with: "")
@@ -433,6 +446,31 @@ import Testing
         zoo.paths = Self.list("/bombs", of: "S0")
         let conversion = try zoo.converted()
         #expect(conversion.leftOut.contains { $0.subject == "GET /bombs" && $0.reason.contains("more than can be followed") })
+    }
+
+    // However many resources there are.
+    @Test func aDraftWithoutFaultsIsReadAsOneText() throws {
+        var zoo = Zoo()
+        zoo.paths = (1...20).map { number in
+            let schema = "{ type: array, items: { $ref: \"#/components/schemas/Animal\" } }"
+            return "/list\(number):\n  get:\n    responses:\n      \"200\": { content: { application/json: { schema: \(schema) } } }"
+        }.joined(separator: "\n")
+        var count = 0
+        let conversion = try OpenAPIConversion(document: Array(zoo.text.utf8), file: "zoo.yaml") { _ in
+            count += 1
+            return nil
+        }
+        #expect(conversion.resources.count == 21 && count == 2, "\(conversion.leftOut)")
+    }
+
+    // Looking for each property among all that there are takes hours.
+    @Test(.timeLimit(.minutes(1))) func aSchemaMayHaveAnyNumberOfProperties() {
+        var shape = OpenAPISchema.Shape(), other = OpenAPISchema.Shape()
+        for number in 0..<300_000 { shape.take(.init(name: "p\(number)", schema: ManifestValue(.null, line: 1))) }
+        for number in 150_000..<450_000 { other.take(.init(name: "p\(number)", schema: ManifestValue(.null, line: 2))) }
+        shape.take(other)
+        #expect(shape.properties.count == 450_000 && shape["p0"]?.line == 1 && shape["p200000"]?.line == 2)
+        #expect(shape.properties[200_000].name == "p200000" && shape["q"] == nil)
     }
 
     @Test func whatIsInADocumentStaysInItsCommentsAndTexts() throws {

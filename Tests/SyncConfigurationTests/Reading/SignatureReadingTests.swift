@@ -64,6 +64,10 @@ import Testing
         #expect(problem("{ \(key) }").contains("\"template\" is missing; kind = \"hmac\" needs it"))
         #expect(problem("{ \(key), template = \"{methd}\" }").contains("there is no place {methd}; write {method}, {path}"))
         #expect(problem("{ \(key), template = \"{signature}\" }").contains("cannot be part of it"))
+        for name in ["Content-Length", "transfer-encoding", "Connection"] {
+            #expect(problem("{ \(key), template = \"{header:\(name)}\" }").contains("the header \(name) is written when the request is sent"))
+        }
+        #expect(problem("{ \(key), template = \"{header:authorization}\" }").contains("the header Authorization carries the signature"))
         #expect(problem("{ \(key), template = \"{timestamp}\" }").contains("the time that is signed is not sent"))
         #expect(problem("{ \(key), template = \"{nonce}\" }").contains("the nonce that is signed is not sent"))
         #expect(problem("{ \(key), template = \"{key_id}\" }").contains("\"key_id\" is missing"))

@@ -78,6 +78,27 @@ import Testing
         #expect(field(formatter.entry(for: refused), "CISTERN_CURSOR") == "2024-01-01T00:00:00Z")
     }
 
+    // It is as true of each run that finds it so, and begins anew when one has found it otherwise.
+    @Test func aPairThatIsHalfRenewedIsToldEachTimeThatItBegins() {
+        var formatter = JournalFormatter()
+        func mismatch(_ run: UUID) -> SyncEvent {
+            .identityMismatch(scope: Example.countries, run: run, reason: "tls.client_key: k.pem holds a key that does not belong to the certificate")
+        }
+        let end = SyncEvent.runFinished(Example.report())
+        #expect(formatter.entry(for: mismatch(Example.run)) != nil)
+        _ = formatter.entry(for: end)
+        #expect(formatter.entry(for: mismatch(Example.run)) == nil)
+        _ = formatter.entry(for: end)
+        // Another resource's runs and replays say nothing of it.
+        _ = formatter.entry(for: mismatch(UUID()))
+        _ = formatter.entry(for: .runFinished(Example.report(Example.languages)))
+        _ = formatter.entry(for: replay(.succeeded))
+        #expect(formatter.entry(for: mismatch(UUID())) == nil)
+        // A run without it.
+        _ = formatter.entry(for: end)
+        #expect(formatter.entry(for: mismatch(UUID()))?.priority == .warning)
+    }
+
     private func replay(_ outcome: RunOutcome, updated: Int = 0, error: String? = nil) -> SyncEvent {
         .runFinished(
             RunReport(

@@ -302,9 +302,11 @@ import Testing
         let recorder = BodyRecorder(archive: archive, scope: scope, run: 1, page: 1, repetition: 0, now: Date(), named: [])
         let redactor = Redactor(), head = HTTPResponse(status: 200, headers: [:], body: Self.nobody)
         let target = try HTTPAddress("https://files.example/1?signature=abc")
-        let arrived = try #require(try #require(recorder.begin(asked, head, from: target, redactor, at: Date())).finish())
+        let arrivedWriter = try #require(recorder.begin(asked, head, from: target, redactor, at: Date()))
+        let arrived = try #require(arrivedWriter.finish())
         #expect(arrived.head.address == "https://files.example/1")
-        let direct = try #require(try #require(recorder.begin(asked, head, from: asked.address, redactor, at: Date())).finish())
+        let directWriter = try #require(recorder.begin(asked, head, from: asked.address, redactor, at: Date()))
+        let direct = try #require(directWriter.finish())
         #expect(direct.head.address == "https://api.example/people?page=1")
     }
 }

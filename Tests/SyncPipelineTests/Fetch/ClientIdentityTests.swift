@@ -193,6 +193,17 @@ import Testing
         isRenewed.withLock { $0 = true }
         let still = try await pool.lease(for: asked)
         #expect(still.identity == before.identity && still.mismatch?.contains("does not belong to the certificate") == true)
+        // A reload reads everything again, and finds nothing better.
+        for _ in 0..<2 {
+            await pool.renew()
+            for _ in 0..<2 {
+                let kept = try await pool.lease(for: asked)
+                #expect(kept.identity == before.identity && kept.mismatch?.contains("does not belong to the certificate") == true)
+            }
+        }
+        await pool.renew()
+        await pool.renew()
+        #expect(try await pool.lease(for: asked).identity == before.identity)
         isRenewed.withLock { $0 = false }
         #expect(try await pool.lease(for: asked).mismatch == nil)
         await pool.shutdown()

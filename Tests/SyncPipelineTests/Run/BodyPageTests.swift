@@ -276,4 +276,36 @@ import Testing
         #expect(next.hasPrefix(#"next page: POST https://api.example/people {"q":"a","cursor":"\#(padding)[redac"#), "\(next)")
         #expect(!next.contains("topse"), "\(next)")
     }
+
+    // Messages have the beginning of a value only, and that may be the beginning of a secret.
+    @Test(arguments: [0, 35, 39, 60]) func aTrialMasksSecretsThatRecordsRepeat(distance: Int) async throws {
+        let secret = "topsecret" + String(repeating: "0123456789", count: 5), padding = String(repeating: "x", count: distance)
+        let said = padding + secret
+        let people = #"[{"id": 1, "age": "\#(said)"}, {"id": 2, "name": "\#(said)"}]"#
+        let toml = ScriptedAPI.people("auth = { kind = \"bearer\", token = { credential = \"token\" } }")
+        let configuration = try PipelineFixture.configuration(toml)
+        let transport = StubTransport { _, _ in .response(status: 200, headers: ["Content-Type": "application/json"], body: Array(people.utf8)) }
+        let pages = try await PageTrial.run(
+            try #require(configuration.resource(scope: "api/people")), configuration: configuration, transports: TransportPool { _ in transport },
+            clock: ManualClock(), secrets: Fixture.secret(secret), version: "test", pages: 1)
+        let page = try #require(pages.first), reasons = page.rejected.map { $0.reason }
+        #expect(!reasons.isEmpty && reasons.allSatisfy { !$0.contains("tops") && !$0.contains("xt\"") }, "\(reasons)")
+        let values = page.objects.flatMap { $0.values.map { $0.value } }
+        #expect(values.contains("\(padding)[redacted]") && !values.contains { $0.contains("tops") }, "\(values)")
+    }
+
+    // What is stored and told of a record that is set aside is in the journal.
+    @Test func whatIsToldOfARecordThatIsSetAsideHoldsNoPartOfASecret() async throws {
+        let secret = "topsecret" + String(repeating: "0123456789", count: 5)
+        let people = #"[{"id": 1, "age": "xx\#(secret)"}, {"id": 2}]"#
+        let fixture = try await PipelineFixture(
+            ScriptedAPI.people("auth = { kind = \"bearer\", token = { credential = \"token\" } }"), secrets: Fixture.secret(secret)
+        ) { _, _ in .response(status: 200, headers: ["Content-Type": "application/json"], body: Array(people.utf8)) }
+        #expect(try await fixture.sync("api/people").counts.quarantined == 1)
+        let entry = try #require(try await fixture.pipeline.quarantine().first)
+        #expect(entry.reason.contains("xx[redacted]"), "\(entry.reason)")
+        let told = fixture.events.compactMap { event -> String? in if case .quarantined(_, _, _, _, let first) = event { first } else { nil } }
+        #expect(told.count == 1 && !told[0].contains("tops"), "\(told)")
+        try await fixture.end()
+    }
 }

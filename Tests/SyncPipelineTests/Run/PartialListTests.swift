@@ -104,6 +104,33 @@ import Testing
         try await fixture.end()
     }
 
+    // The cells of a table are texts, and one that is empty is not there.
+    @Test(arguments: [("false", [11]), ("0", [11]), ("", [11]), ("No", [11]), ("true", [10, 11]), ("1", [10, 11])] as [(String, [Int64])])
+    func aCellThatSaysNoSaysThatTheListIsAllOfIt(flag: String, members: [Int64]) async throws {
+        let list = #"subscriptions = { to = "Subscription", path = "$.subscription", many = true, partial_if = "$.more" }"#
+        let toml = ScriptedAPI.configuration(
+            ScriptedAPI.resource("customers", of: "Customer", "format = \"csv\""),
+            entities: """
+                [entity.Customer]
+                key = ["id"]
+                [entity.Customer.attributes]
+                id = { type = "int64", optional = false }
+                [entity.Customer.relationships]
+                \(list)
+                [entity.Subscription]
+                key = ["id"]
+                [entity.Subscription.attributes]
+                id = { type = "int64", optional = false }
+                """)
+        api.set("/customers", "id,subscription,more\n1,10,false\n")
+        let fixture = try await begin(toml)
+        try await fixture.sync("api/customers")
+        api.set("/customers", "id,subscription,more\n1,11,\(flag)\n")
+        try await fixture.sync("api/customers")
+        #expect(try await Self.lists(fixture) == [1: members])
+        try await fixture.end()
+    }
+
     @Test(arguments: Shape.allCases) func thePartThatIsTheSameChangesNothing(shape: Shape) async throws {
         set(Self.customer(1, [10, 11], more: true))
         let fixture = try await begin(Self.customers(Self.partial, shape))
@@ -136,6 +163,59 @@ import Testing
         set(Self.customer(1, [13], more: false, name: "b"), Self.customer(1, [14], more: true, name: "b"))
         try await fixture.sync("api/customers")
         #expect(try await Self.lists(fixture)[1].map { Set($0) } == [13, 14])
+        try await fixture.end()
+    }
+
+    // The last record of an object is the one that its row is remembered to be: what comes before it counts all the same.
+    @Test(arguments: Shape.allCases, [1, 2, 3, 1000])
+    func whatTheFirstOfTwoRecordsAddsIsThereAlthoughTheSecondIsTheSame(shape: Shape, batch: Int) async throws {
+        for list in [Self.partial, #"mode = "merge""#] + (shape == .ordered ? [#"mode = "append""#] : []) {
+            set(Self.customer(1, [5], more: true), Self.customer(1, [6], more: true))
+            let fixture = try await begin(Self.customers(list, shape), batch: batch)
+            try await fixture.sync("api/customers")
+            #expect(try await Self.lists(fixture)[1].map { Set($0) } == [5, 6], "\(list)")
+            set(Self.customer(1, [7], more: true), Self.customer(1, [6], more: true))
+            try await fixture.sync("api/customers")
+            #expect(try await Self.lists(fixture)[1].map { Set($0) } == [5, 6, 7], "\(list)")
+            try await fixture.end()
+        }
+    }
+
+    @Test(arguments: Shape.allCases, [1, 2, 3, 1000])
+    func aRecordWithoutTheListLeavesWhatTheOneBeforeSaid(shape: Shape, batch: Int) async throws {
+        let bare = #"{"id": 1, "name": "b"}"#
+        set(Self.customer(1, [5]), bare)
+        let fixture = try await begin(Self.customers(Self.partial, shape), batch: batch)
+        try await fixture.sync("api/customers")
+        set(Self.customer(1, [7]), bare)
+        try await fixture.sync("api/customers")
+        #expect(try await Self.lists(fixture) == [1: [7]])
+        try await fixture.end()
+    }
+
+    @Test(arguments: [1, 1000]) func whatAnObjectInARecordAddsIsThereAlthoughItsOwnRecordIsTheSame(batch: Int) async throws {
+        let toml = ScriptedAPI.configuration(
+            ScriptedAPI.resource("customers", of: "Customer"),
+            entities: """
+                [entity.Customer]
+                key = ["id"]
+                [entity.Customer.attributes]
+                id = { type = "int64", optional = false }
+                name = { type = "string" }
+                [entity.Customer.relationships]
+                referrer = { to = "Customer" }
+                subscriptions = { to = "Subscription", path = "$.subscriptions.data", many = true, mode = "merge" }
+                [entity.Subscription]
+                key = ["id"]
+                [entity.Subscription.attributes]
+                id = { type = "int64", optional = false }
+                """)
+        set(#"{"id": 2, "referrer": \#(Self.customer(1, [5]))}"#, Self.customer(1, [6]))
+        let fixture = try await begin(toml, batch: batch)
+        try await fixture.sync("api/customers")
+        set(#"{"id": 2, "referrer": \#(Self.customer(1, [7]))}"#, Self.customer(1, [6]))
+        try await fixture.sync("api/customers")
+        #expect(try await Self.lists(fixture)[1] == [5, 6, 7])
         try await fixture.end()
     }
 

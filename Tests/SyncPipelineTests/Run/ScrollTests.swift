@@ -49,6 +49,29 @@ import Testing
         try await fixture.end()
     }
 
+    // What is gone is said page after page, and all pages but the first go by one name.
+    @Test func aScrollOfWhatIsGoneTakesNothingBackOfWhatItSays() async throws {
+        let scroll = Scroll([[1, 2], [3], [4]])
+        let keys = "records = \"$.items\"\npages = { kind = \"cursor\", path = \"$.next\" }\ndeletion = { detect = \"records\", max_count = 4 }"
+        let fixture = try await PipelineFixture(
+            ScriptedAPI.configuration(ScriptedAPI.resource("people"), ScriptedAPI.resource("deleted", of: "Person", keys))
+        ) { request, _ in
+            if request.address.url.path == "/deleted" { return scroll.answer(request) }
+            let people = (1...9).map { "{\"id\": \($0)}" }.joined(separator: ", ")
+            return .response(status: 200, headers: ["Content-Type": "application/json"], body: Array("[\(people)]".utf8))
+        }
+        try await fixture.sync("api/people")
+        #expect(try await fixture.sync("api/deleted").counts.deleted == 4)
+        #expect(try await fixture.live() == ["5", "6", "7", "8", "9"])
+        // What was held and is not said any more is taken back, as from any other list.
+        scroll.set([[1], [5, 6], [7, 8, 9]])
+        #expect(try await fixture.sync("api/deleted").counts.deleted == 0)
+        scroll.set([[1], [9], [8]])
+        #expect(try await fixture.sync("api/deleted").counts.deleted == 2)
+        #expect(try await fixture.live() == ["5", "6", "7"])
+        try await fixture.end()
+    }
+
     // The words of a request say nothing about which page it is: what a page came with must not be sent for another.
     @Test func nothingIsRememberedOfAPageWhoseRequestWasMadeBefore() async throws {
         let fixture = try await fixture(Scroll([[1], [2], [3]]))

@@ -146,6 +146,26 @@ import Testing
         try await fixture.end()
     }
 
+    // What the service calls the key is a secret where it is configured as one, and a server may repeat it.
+    @Test func aLinkThatRepeatsTheNameOfTheKeyIsStoredWithoutIt() async throws {
+        let auth = """
+            auth = { kind = "hmac", key = { credential = "K" }, key_id = { credential = "ID" }, header_value = "{key_id}:{signature}", \
+            template = "{target}" }
+            pages = { kind = "body-link", path = "$.next" }
+            records = "$.items"
+            """
+        let fixture = try await PipelineFixture(ScriptedAPI.people(auth), secrets: Fixture.secret(Self.secret)) { request, _ in
+            let isSecond = request.address.parameter("page") == "2", next = isSecond ? "" : #", "next": "/people?page=2&client=\#(Self.secret)""#
+            return .response(status: 200, headers: Self.json, body: Array(#"{"items": [{"id": \#(isSecond ? 2 : 1)}]\#(next)}"#.utf8))
+        }
+        #expect(try await fixture.sync("api/people").isComplete)
+        #expect(fixture.transport.requests.map { Self.target($0) } == ["/people", "/people?page=2"])
+        let keys = try await fixture.document.withWorker { worker in try StateRow<RequestTable>.all(in: worker).map(\.request) }
+        #expect(keys.count == 2 && !keys.contains { $0.contains(Self.secret) }, "\(keys)")
+        #expect(try await fixture.live() == ["1", "2"])
+        try await fixture.end()
+    }
+
     // A retry is another request, at another time.
     @Test func eachAttemptIsSignedAnew() throws {
         let template = try SignatureTemplate("{timestamp} {nonce}"), origin = try HTTPAddress("https://api.example/items").origin

@@ -251,6 +251,16 @@ import Testing
         #expect(warning.outcome == "warned" && warning.change?.key == "incremental.lookback")
     }
 
+    // No record says the key: that is another test's matter.
+    @Test func whatIsNewIsJudgedByItsTimeWhereNoRecordHasAKey() async throws {
+        let incremental = "incremental = { field = \"$.at\", since = \"since\" }"
+        func keyless(_ text: String?) -> String { Self.changes(since: text).replacing("\"id\"", with: "\"nr\"") }
+        let good = try await check(incremental) { request, _ in Answer(body: keyless(OnlineCheckTrial.parameter("since", in: request))) }
+        #expect(try good.told.test("since-filters").outcome == "passed" && good.told.test("keys-present").outcome == "failed")
+        let deaf = try await check(incremental) { _, _ in Answer(body: keyless(nil)) }
+        #expect(try deaf.told.test("since-filters").outcome == "failed")
+    }
+
     // MARK: Parents
 
     private static let parts = """
@@ -321,6 +331,26 @@ import Testing
         #expect(result.told.resources.map(\.requests) == [4] && result.targets.count == 4)
         let retried = try await check("retry = { attempts = 9, base = \"1ms\" }") { _, _ in Answer(status: "500 Oh", body: "{}") }
         #expect(retried.targets.count == 4 && retried.code == .unavailable)
+    }
+
+    @Test func whereARedirectLeadsToIsARequestAsWell() async throws {
+        let result = try await check("pages = { kind = \"page\", size_param = \"\" }") { request, _ in
+            let page = OnlineCheckTrial.parameter("page", in: request) ?? ""
+            if request.target.hasPrefix("/items") {
+                return Answer(status: "302 Found", headers: ["Location: /elsewhere?page=\(page)"], body: "")
+            }
+            return Answer(headers: ["ETag: \"1\""], body: OnlineCheckTrial.items(page == "1" ? [1, 2] : [3]))
+        }
+        #expect(result.told.resources.map(\.requests) == [4] && result.targets.count == 4, "\(result.targets)")
+        #expect(try result.told.test("second-page-differs").outcome == "passed")
+        let etag = try result.told.test("etag-honoured")
+        #expect(etag.outcome == "not tried" && etag.detail.contains("4 requests"), "\(etag)")
+        // One that leads on and on.
+        let endless = try await check("http = { max_redirects = 9 }") { _, number in
+            Answer(status: "302 Found", headers: ["Location: /items/\(number)"], body: "")
+        }
+        #expect(endless.targets.count == 4 && endless.code == .protocolError, "\(endless.targets)")
+        #expect(try endless.told.test("answers").outcome == "failed")
     }
 
     // MARK: The command line

@@ -100,6 +100,11 @@ extension AuthenticationTable {
                 "template", "the nonce that is signed is not sent, and the service cannot know it",
                 "write nonce_header = \"X-Nonce\", or nonce_param, as the service calls it")
         }
+        if case .header(let name, _) = result.carrier,
+            signed.contains(where: { if case .header(let other) = $0 { other.lowercased() == name.lowercased() } else { false } })
+        {
+            reading.complain("template", "the header \(name) carries the signature, and cannot be part of what is signed", "remove {header:\(name)}")
+        }
         var known: [String: String] = [:]
         for (place, name) in result.names {
             let key = place == .header ? "header \(name.lowercased())" : "parameter \(name)"
@@ -136,9 +141,20 @@ extension Codec where Value == SignatureTemplate {
     static var signed: Codec {
         let places =
             "{method}, {path}, {query}, {target}, {host}, {body}, {body_sha256}, {timestamp}, {nonce}, {key_id} or {header:NAME}"
-        return template("a text such as \"{method}\\n{target}\\n{timestamp}\"", places: places, wrong: ["\"{signature}\""]) { template in
-            template.places.contains(.signature) ? ("the signature is made of the text, and cannot be part of it", "remove {signature}") : nil
+        return template(
+            "a text such as \"{method}\\n{target}\\n{timestamp}\"", places: places, wrong: ["\"{signature}\"", "\"{header:Content-Length}\""]
+        ) { template in
+            if template.places.contains(.signature) { return ("the signature is made of the text, and cannot be part of it", "remove {signature}") }
+            for case .header(let name) in template.places where Self.late.contains(name.lowercased()) {
+                return ("the header \(name) is written when the request is sent, after it was signed", "remove {header:\(name)}")
+            }
+            return nil
         }
+    }
+
+    /// The headers that belong to the connection (RFC 9110, 7.6.1; RFC 9112, 6): they are made while a request is sent.
+    private static var late: Set<String> {
+        ["content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer", "upgrade", "proxy-connection"]
     }
 
     /// What the header says that carries the signature.

@@ -152,7 +152,10 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         switch signature.keyID {
         case nil: break
         case .text(let text)?: keyID = Secret(Array(text.utf8))
-        case .secret(let reference)?: keyID = try await secret(reference)
+        case .secret(let reference)?:
+            let value = try await secret(reference)
+            carried.learn(value, as: "key_id")
+            keyID = value
         }
         if let keyID { try Self.checkHeader(keyID, "key_id") }
         return try RequestSigner(signature, key: key, keyID: keyID)

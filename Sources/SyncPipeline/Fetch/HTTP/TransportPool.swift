@@ -6,7 +6,7 @@ import Synchronization
 /// A user of a transport keeps it open. A reload drops all of them: later requests go over new ones, for which certificate authorities are read
 /// again, and the old ones are shut down when their last requests are answered. A certificate that the client shows is read whenever somebody asks
 /// for a transport: another one has a transport of its own, which takes the place of the one before. As long as certificate and key do not belong
-/// together, the one before stays.
+/// together, the one before stays, and what it shows is shown after a reload, too.
 public final class TransportPool: Sendable {
     private struct Entry {
         let transport: any HTTPTransport
@@ -20,14 +20,16 @@ public final class TransportPool: Sendable {
     /// A transport that is handed out.
     private struct Current {
         let number: Int
-        /// Of the identity that it shows.
-        let digest: String?
+        /// What it shows; nil: nothing.
+        let shown: ClientIdentity?
     }
 
     private struct State {
         var entries: [Int: Entry] = [:]
         /// Those that are handed out.
         var current: [TransportOptions: Current] = [:]
+        /// What those showed that were dropped, until another is handed out.
+        var kept: [TransportOptions: ClientIdentity] = [:]
         var count = 0
         /// How often all were dropped: one that was being made at that time may be an old one.
         var generation = 0
@@ -41,7 +43,10 @@ public final class TransportPool: Sendable {
 
         mutating func letGo() {
             generation += 1
-            for known in current.values { entries[known.number]?.isLeaving = true }
+            for (options, known) in current {
+                entries[known.number]?.isLeaving = true
+                kept[options] = known.shown
+            }
             current = [:]
         }
     }
@@ -78,31 +83,33 @@ public final class TransportPool: Sendable {
         while true {
             let identity = try await identify(options)
             let (known, generation) = state.withLock { state in
-                (self.current(options, identity, state).flatMap { self.lease($0, &state) }, state.generation)
+                (self.current(options, identity?.digest, state).flatMap { self.lease($0, &state) }, state.generation)
             }
             if let known { return known }
-            let shown: ClientIdentity?
+            var shown: ClientIdentity?, fault: String?
             do {
                 shown = try ClientIdentity(checking: identity)
             } catch let mismatch as ClientIdentity.Mismatch {
                 // What was shown until now is as good as it was.
-                let before = state.withLock { state in
-                    state.current[options].flatMap { self.lease($0.number, &state, mismatch: mismatch.failure.detail) }
+                let (before, kept) = state.withLock { state in
+                    (state.current[options].flatMap { self.lease($0.number, &state, mismatch: mismatch.failure.detail) }, state.kept[options])
                 }
-                guard let before else { throw mismatch.failure }
-                return before
+                if let before { return before }
+                guard let kept else { throw mismatch.failure }
+                (shown, fault) = (kept, mismatch.failure.detail)
             }
-            let made = try await make(options, shown)
+            let made = try await make(options, shown), digest = shown?.digest
             let (lease, unused): (Lease?, (any HTTPTransport)?) = state.withLock { state in
                 guard state.generation == generation else { return (nil, nil) }
                 // Another caller may have made one meanwhile, and it is in use.
-                if let other = self.current(options, identity, state) { return (self.lease(other, &state), nil) }
+                if let other = self.current(options, digest, state) { return (self.lease(other, &state, mismatch: fault), nil) }
                 let before = state.current[options]?.number
                 state.count += 1
-                state.entries[state.count] = Entry(transport: made, identity: identity?.digest)
-                state.current[options] = Current(number: state.count, digest: identity?.digest)
+                state.entries[state.count] = Entry(transport: made, identity: digest)
+                state.current[options] = Current(number: state.count, shown: shown)
+                state.kept[options] = nil
                 if let before { state.entries[before]?.isLeaving = true }
-                return (self.lease(state.count, &state), before.flatMap { state.takeUnused($0) })
+                return (self.lease(state.count, &state, mismatch: fault), before.flatMap { state.takeUnused($0) })
             }
             if let unused { await unused.shutdown() }
             if let lease, lease.isOf(made) { return lease }
@@ -124,6 +131,7 @@ public final class TransportPool: Sendable {
     public func shutdown() async {
         let all = state.withLock { state in
             state.letGo()
+            state.kept = [:]
             defer { state.entries = [:] }
             return state.entries.values.map(\.transport)
         }
@@ -131,8 +139,8 @@ public final class TransportPool: Sendable {
     }
 
     /// The one that is handed out for these options and this identity.
-    private func current(_ options: TransportOptions, _ identity: ClientIdentity.Texts?, _ state: State) -> Int? {
-        guard let known = state.current[options], known.digest == identity?.digest else { return nil }
+    private func current(_ options: TransportOptions, _ digest: String?, _ state: State) -> Int? {
+        guard let known = state.current[options], known.shown?.digest == digest else { return nil }
         return known.number
     }
 

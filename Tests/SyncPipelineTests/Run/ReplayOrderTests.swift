@@ -1,4 +1,5 @@
 import Foundation
+import OpenCoreData
 import SyncConfiguration
 import SyncTestSupport
 import Testing

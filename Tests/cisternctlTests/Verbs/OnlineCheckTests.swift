@@ -254,7 +254,7 @@ import Testing
     // No record says the key: that is another test's matter.
     @Test func whatIsNewIsJudgedByItsTimeWhereNoRecordHasAKey() async throws {
         let incremental = "incremental = { field = \"$.at\", since = \"since\" }"
-        func keyless(_ text: String?) -> String { Self.changes(since: text).replacing("\"id\"", with: "\"nr\"") }
+        @Sendable func keyless(_ text: String?) -> String { Self.changes(since: text).replacing("\"id\"", with: "\"nr\"") }
         let good = try await check(incremental) { request, _ in Answer(body: keyless(OnlineCheckTrial.parameter("since", in: request))) }
         #expect(try good.told.test("since-filters").outcome == "passed" && good.told.test("keys-present").outcome == "failed")
         let deaf = try await check(incremental) { _, _ in Answer(body: keyless(nil)) }

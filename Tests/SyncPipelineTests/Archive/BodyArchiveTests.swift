@@ -55,7 +55,7 @@ import Testing
         _ archive: BodyArchive, _ page: String, run: Int64, number: Int = 1, part: String? = nil, headers: HTTPHeaders = [:], repetition: Int = 0,
         after seconds: Double = 1
     ) throws -> BodyWriter {
-        let scope = part.map { ResourceScope(source: scope.source, resource: scope.resource, partition: $0) } ?? scope
+        let whole = self.scope, scope = part.map { ResourceScope(source: whole.source, resource: whole.resource, partition: $0) } ?? whole
         let recorder = BodyRecorder(
             archive: archive, scope: scope, run: run, page: number, repetition: repetition, now: Date(timeIntervalSince1970: 1_800_000_000),
             named: ["x-total"])

@@ -83,6 +83,12 @@ extension ListingRun {
         }
     }
 
+    /// The rows that a page's records are; nil where that cannot be read.
+    func members(of key: String) async throws -> KeyRuns? {
+        let scope = scope
+        return try await environment.workers.run { try StoredKeys.keys(.members, of: scope, page: key, in: $0) }
+    }
+
     private func holds(
         _ requests: some Collection<String>, _ entity: EntityMapping, in worker: NSManagedObjectContext, members: () throws -> KeyRuns?
     ) throws -> Bool {

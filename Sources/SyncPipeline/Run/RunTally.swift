@@ -24,6 +24,11 @@ struct RunTally: Sendable {
     var sawGone = false
     /// The rows of its records that it has made or changed.
     private(set) var written: KeyRuns = []
+    /// The number of the last run that read all there was; 0: none did.
+    var completeRun: Int64 = 0
+    /// The rows of unchanged pages that were read since then, by the number of the run that read them.
+    private var unsettled: [Int64: KeyRuns] = [:]
+    var hasUnsettled: Bool { !unsettled.isEmpty }
     /// The pages that are unchanged.
     private(set) var unmodified: [String] = []
     /// Which page was read in which run, in order.
@@ -131,6 +136,15 @@ struct RunTally: Sendable {
 
     /// Takes in that the records of these rows say that they are gone.
     mutating func lose(_ keys: KeyRuns) { gone.formUnion(keys) }
+
+    /// Takes in the rows of an unchanged page that was read in a run which may not have come to later pages that say another thing of them.
+    mutating func unsettle(_ rows: KeyRuns, readIn run: Int64) { unsettled[run, default: []].formUnion(rows) }
+
+    /// The rows that may have been made or changed, for pages before it, since a page was read in the run of this number. Two runs have the same number
+    /// where the first one was killed.
+    func rowsWritten(over run: Int64) -> KeyRuns {
+        unsettled.reduce(into: written) { rows, page in if page.key >= run { rows.formUnion(page.value) } }
+    }
 
     /// Takes in an unchanged page.
     mutating func take(_ page: UnmodifiedPage, request: String, facts: PageFacts, stored: StoredRequest) {

@@ -7,13 +7,22 @@ enum GoneRows {
     ///
     /// - Parameters:
     ///   - gone: the rows that it says are gone.
+    ///   - saysSo: it says so of some object, which need not have a row. Then it is remembered also where none has.
     ///   - listed: those that it lists: they are there, whatever an earlier page said.
     static func note(
-        _ gone: KeyRuns, listed: KeyRuns, page request: String, of scope: ResourceScope, entity: String, in worker: NSManagedObjectContext
+        _ gone: KeyRuns, saysSo: Bool = false, listed: KeyRuns, page request: String, of scope: ResourceScope, entity: String,
+        in worker: NSManagedObjectContext
     ) throws {
-        let before = try StoredKeys.keys(.deleted, of: scope, page: request, in: worker)
-        if before ?? [] != gone { try StoredKeys.set(gone.data, .deleted, of: scope, page: request, in: worker) }
+        let data = saysSo || !gone.isEmpty ? gone.data : nil
+        if try StoredKeys.data(.deleted, of: scope, page: request, in: worker) != data {
+            try StoredKeys.set(data, .deleted, of: scope, page: request, in: worker)
+        }
         try note(gone, listed: listed, of: scope, entity: entity, in: worker)
+    }
+
+    /// Whether a page said that objects are gone, those without a row included.
+    static func areSaid(byPage request: String, of scope: ResourceScope, in worker: NSManagedObjectContext) throws -> Bool {
+        try StoredKeys.data(.deleted, of: scope, page: request, in: worker) != nil
     }
 
     /// Takes in a page that has not changed: it says what it said.

@@ -135,6 +135,23 @@ import Testing
         try await fixture.end()
     }
 
+    // The short form in another record is newer, and its row had no record of its own, or has none any more.
+    @Test(arguments: [true, false]) func aPageOfOlderRecordsIsNotReadEachTime(isFirst: Bool) async throws {
+        let fixture = try await fixture(Self.people, ScriptedAPI.resource("teams", of: "Team"))
+        api.set("/teams", #"[{"id": 5, "name": "five", "rev": 8}]"#, etag: "\"1\"")
+        if isFirst { try await fixture.sync("api/teams") }
+        try await list(#"[{"id": 1, "rev": 1, "team": {"id": 5, "rev": 9}}]"#, fixture)
+        #expect(try await fixture.sync("api/teams").notModifiedPages == 0)
+        for _ in 1...2 { #expect(try await fixture.sync("api/teams").notModifiedPages == 1) }
+        #expect(try await fixture.values("rev", of: "Team") == ["9"])
+        // One that is as new counts.
+        api.set("/teams", #"[{"id": 5, "name": "5", "rev": 9}]"#, etag: "\"2\"")
+        try await fixture.sync("api/teams")
+        #expect(try await fixture.values("name", of: "Team") == ["5"])
+        #expect(try await fixture.sync("api/teams").notModifiedPages == 1)
+        try await fixture.end()
+    }
+
     @Test func aListSaysWhoseMemberAnOlderRecordIs() async throws {
         let fixture = try await fixture(Self.people, ScriptedAPI.resource("teams", of: "Team"))
         try await list(#"[{"id": 1, "name": "Ada", "rev": 2, "team": 5}]"#, fixture)

@@ -94,6 +94,18 @@ import Testing
         try await fixture.end()
     }
 
+    // The row is no longer what the record of that version was.
+    @Test func aRecordWithoutAVersionKeepsNoneOfAnother() async throws {
+        let people = ScriptedAPI.resource("people", of: "Person", #"schema = { missing_field = "keep" }"#), fixture = try await fixture(people)
+        try await list(#"[{"id": 1, "name": "a", "rev": 5}]"#, fixture)
+        try await list(#"[{"id": 1, "name": "b"}]"#, fixture)
+        #expect(try await fixture.values("rev", of: "Person") == ["nil"])
+        try await list(#"[{"id": 1, "rev": 4}]"#, fixture)
+        #expect(try await fixture.values("rev", of: "Person") == ["4"])
+        #expect(try await fixture.values("name", of: "Person") == ["b"])
+        try await fixture.end()
+    }
+
     @Test(arguments: [
         ("date", "\"2026-01-02T00:00:00Z\"", "\"2026-01-01T23:59:59.5Z\""), ("decimal", "10.01", "9.99"), ("string", "\"b\"", "\"a~\""),
         ("int16", "0", "-1"), ("string", "\"10\"", "\"1\""),

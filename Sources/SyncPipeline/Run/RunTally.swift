@@ -22,8 +22,9 @@ struct RunTally: Sendable {
     private(set) var gone: KeyRuns = []
     /// A page that it read has such records, or one of a run before that removed none.
     var sawGone = false
-    /// The rows of its records that it has made or changed.
-    private(set) var written: KeyRuns = []
+    /// The rows of its records that it has made or changed; those since somebody asked for them are gathered only.
+    private var written: KeyRuns = []
+    private var writtenSince = KeyCollector()
     /// The number of the last run that read all there was; 0: none did.
     var completeRun: Int64 = 0
     /// The rows of unchanged pages that were read since then, by the number of the run that read them.
@@ -113,7 +114,7 @@ struct RunTally: Sendable {
         sawGone = sawGone || !page.gone.isEmpty
         // What other pages say of an object that records hold may be another thing.
         if page.changesHeld { mayCompare = false }
-        written.formUnion(page.written)
+        writtenSince.add(page.written)
         firstRejection = firstRejection ?? page.firstRejection
         take(page.facts, request, readIn: run)
     }
@@ -142,8 +143,10 @@ struct RunTally: Sendable {
 
     /// The rows that may have been made or changed, for pages before it, since a page was read in the run of this number. Two runs have the same number
     /// where the first one was killed.
-    func rowsWritten(over run: Int64) -> KeyRuns {
-        unsettled.reduce(into: written) { rows, page in if page.key >= run { rows.formUnion(page.value) } }
+    mutating func rowsWritten(over run: Int64) -> KeyRuns {
+        written.formUnion(writtenSince.keys)
+        writtenSince = KeyCollector()
+        return unsettled.reduce(into: written) { rows, page in if page.key >= run { rows.formUnion(page.value) } }
     }
 
     /// Takes in an unchanged page.

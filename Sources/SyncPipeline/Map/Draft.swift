@@ -53,8 +53,8 @@ final class Draft {
     private(set) var isComposed = false
     /// Of these the short form came last.
     private var isOverlaid = false
-    /// The hash of what the row is then. A record by itself must not count as unchanged where something was laid over it.
-    var rowHash: Int64 { isOverlaid ? ~hash : hash }
+    /// The hash of what the row is then. A record by itself must not count as unchanged where something was laid over it, or the row is newer.
+    var rowHash: Int64 { isOverlaid || isOutdated ? ~hash : hash }
     /// To-ones that were not given by the object but by one that lists it.
     var joined = SlotSet()
     /// Its lists have members other than those the page names.
@@ -110,6 +110,7 @@ final class Draft {
     convenience init(outdated draft: Draft) {
         self.init(mapping: draft.mapping, key: draft.key, knowledge: draft.knowledge)
         place = draft.place
+        hash = draft.hash
         knownVersion = draft.knownVersion
         isOutdated = knowledge == .record
     }
@@ -134,7 +135,7 @@ final class Draft {
         for (index, list) in later.members { absorb(list, index, isAddition: later.additions.contains(index)) }
         openLists.formUnion(later.openLists)
         if later.isOutdated {
-            isOutdated = knowledge < .record || isOutdated
+            if knowledge < .record { (isOutdated, hash) = (true, later.hash) }
         } else if later.knowledge == .record {
             hash = later.hash
             isOutdated = false

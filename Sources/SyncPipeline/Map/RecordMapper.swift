@@ -352,7 +352,7 @@ final class RecordMapper {
         // only named, just its key; for any other, that it exists.
         var said = draft.present
         if draft.knowledge > .stub { said.formUnion(slots.existence) }
-        if draft.knowledge == .record, !draft.isOutdated {
+        if draft.knowledge == .record {
             row.update(slots.hash, to: .int64(draft.rowHash))
             said.insert(slots.hash)
         }
@@ -398,8 +398,9 @@ final class RecordMapper {
             if draft.isOutdated { forgetRecord() }
             // If that changes nothing, the old hash will do, so that no needless write happens. Not with lists: the other side may already have said
             // what they say, and the old record, if it comes back, has to undo that.
-            // The row of one that is outdated says what a newer record said.
-            if !draft.isOutdated && (changesValues || !draft.members.isEmpty || stored[slots.hash].isNull) { set(slots.hash, .int64(draft.rowHash)) }
+            // The row of one that is outdated says what a newer record said. Where no record of its own was read, it is as whole as it will be: the page
+            // need not be read each time.
+            if stored[slots.hash].isNull || !draft.isOutdated && (changesValues || !draft.members.isEmpty) { set(slots.hash, .int64(draft.rowHash)) }
             // An object that was only named until now counts as new when its own record arrives.
             if isNew { counts.inserted += 1 } else if changesValues || saysOther { counts.updated += 1 } else { counts.unchanged += 1 }
         }

@@ -122,7 +122,8 @@ extension EntityMapping {
             switch schema.missingField {
             case .null, .default: break
             // Without a value there would be no row.
-            case .keep: if !(field.isRequired && field.fallback.isNull) { return nil }
+            // Nor is the row any longer what the record was that it had its version from.
+            case .keep: if field.slot != versionSlot, !(field.isRequired && field.fallback.isNull) { return nil }
             case .fail:
                 if field.fallback.isNull {
                     throw ConversionProblem(

@@ -186,7 +186,8 @@ final class ParseOperation: Operation, @unchecked Sendable {
         listed.subtract(members.union(gone))
         if mapper.entity.deletionSign != nil {
             try GoneRows.note(
-                gone, listed: members.union(listed), page: input.requestKey, isRepeated: !input.isRemembered, of: scope, entity: mapper.entity.name,
+                gone, saysSo: mapper.deletions > 0, listed: members.union(listed), page: input.requestKey, isRepeated: !input.isRemembered, of: scope,
+                entity: mapper.entity.name,
                 in: worker)
         }
         // The validators of a partial response are those of the whole: they would say nothing.

@@ -72,15 +72,23 @@ extension ListingRun {
     }
 
     /// Whether a page that is known lists rows that pages before it have made or changed in this run. Of two records of one row the later one counts,
-    /// also where its page is as it was.
+    /// also where its page is as it was. A page that says of objects that they are gone may say it of any of those rows: which had none when it was read is
+    /// not known.
     func isOverwritten(_ key: String, by written: KeyRuns) async throws -> Bool {
         if written.isEmpty { return false }
-        let scope = scope
+        let scope = scope, mayDelete = prepared.mapping.entities[resource.entity]?.deletionSign != nil
         return try await environment.workers.run { worker in
+            if mayDelete, try GoneRows.areSaid(byPage: key, of: scope, in: worker) { return true }
             // What cannot be read may list anything.
             guard let members = try StoredKeys.keys(.members, of: scope, page: key, in: worker) else { return true }
             return !members.intersection(written).isEmpty
         }
+    }
+
+    /// The rows that a page's records are; nil where that cannot be read.
+    func members(of key: String) async throws -> KeyRuns? {
+        let scope = scope
+        return try await environment.workers.run { try StoredKeys.keys(.members, of: scope, page: key, in: $0) }
     }
 
     private func holds(

@@ -83,6 +83,7 @@ final class ListingRun: Sendable {
             if let part { begin.state.number = part.number }
             state = begin.state
             tally.mayCompare = begin.mayCompare
+            tally.completeRun = begin.state.completeRun
             tally.sawGone = begin.state.hasGone
             tally.isReadAnew =
                 begin.mustRead
@@ -201,7 +202,7 @@ final class ListingRun: Sendable {
             let known = if let first, first.key == request.key { first.request } else { try await storedRequest(request.key, after: tally) }
             first = nil
             var stored = mustRead || isFull || isRepeated || tally.isReadAnew ? nil : known
-            if stored != nil, try await isOverwritten(request.key, by: tally.written) { stored?.disbelieve() }
+            if let run = stored?.run, try await isOverwritten(request.key, by: tally.rowsWritten(over: run)) { stored?.disbelieve() }
             // What a page said that was asked for before in this run is nobody's any more.
             if isRepeated { tally.mayCompare = false }
             let repetition = tally.repetition(of: request.key)
@@ -234,7 +235,7 @@ final class ListingRun: Sendable {
                 if !isRepeated { ahead = try await pageAhead(of: fetched, pagination, tally, surroundings) }
                 var comparison = prepared.comparison
                 if comparison.isPossible { comparison.mayBeKept = comparison.mayBeKept && tally.mayCompare }
-                if fetched.content.isCompared { comparison.written = tally.written }
+                if fetched.content.isCompared { comparison.written = tally.rowsWritten(over: stored?.run ?? 0) }
                 do {
                     facts = try await parse(
                         fetched, packing, request: request, isRepeated: isRepeated, comparison, surroundings, page: page, tally: &tally)
@@ -248,6 +249,13 @@ final class ListingRun: Sendable {
                 guard let stored, var known = stored.facts?.renewed(by: unmodified, pagination: resource.pagination, settings: settings) else {
                     mustRead = true
                     continue
+                }
+                if stored.run > tally.completeRun {
+                    guard let members = try await members(of: request.key) else {
+                        mustRead = true
+                        continue
+                    }
+                    tally.unsettle(members, readIn: stored.run)
                 }
                 known.span = resource.incremental.flatMap { CursorSpan(of: known, $0.kind) }
                 if let token = resource.incremental?.token { known.renewToken(token, by: unmodified, settings) }

@@ -237,4 +237,12 @@ extension ResourceTable {
     static func parts(of scope: ResourceScope, in worker: NSManagedObjectContext) throws -> [StateRow<ResourceTable>] {
         try StateRow.all(where: [.isEqual(\.source, scope.source), .isEqual(\.resource, scope.resource), .isNot(\.partition, "")], in: worker)
     }
+
+    /// Those of them that are no more.
+    static func formerParts(of scope: ResourceScope, in worker: NSManagedObjectContext) throws -> [StateRow<ResourceTable>] {
+        try StateRow.all(
+            where: [
+                .isEqual(\.source, scope.source), .isEqual(\.resource, scope.resource), .isNot(\.partition, ""), .isEqual(\.isRemoved, true),
+            ], in: worker)
+    }
 }

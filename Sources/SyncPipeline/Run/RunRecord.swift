@@ -34,7 +34,7 @@ struct RunRecord: Sendable {
     /// ask for everything says that it did, so that the next one need not.
     var isNeeded: Bool {
         tally.wroteAnything || movesCursor || isIncremental && !tally.isIncrement && !tally.isGone || state.mustWrite(tally.outcome)
-            || state.hasGone || lacksPages
+            || state.hasGone || lacksPages || tally.isListing && tally.hasUnsettled
             || RunConclusion.isDue(tally, state: state, deletion: deletion, endedAt: endedAt)
     }
 

@@ -22,8 +22,14 @@ struct RunTally: Sendable {
     private(set) var gone: KeyRuns = []
     /// A page that it read has such records, or one of a run before that removed none.
     var sawGone = false
-    /// The rows of its records that it has made or changed.
-    private(set) var written: KeyRuns = []
+    /// The rows of its records that it has made or changed; those since somebody asked for them are gathered only.
+    private var written: KeyRuns = []
+    private var writtenSince = KeyCollector()
+    /// The number of the last run that read all there was; 0: none did.
+    var completeRun: Int64 = 0
+    /// The rows of unchanged pages that were read since then, by the number of the run that read them.
+    private var unsettled: [Int64: KeyRuns] = [:]
+    var hasUnsettled: Bool { !unsettled.isEmpty }
     /// The pages that are unchanged.
     private(set) var unmodified: [String] = []
     /// Which page was read in which run, in order.
@@ -108,7 +114,7 @@ struct RunTally: Sendable {
         sawGone = sawGone || !page.gone.isEmpty
         // What other pages say of an object that records hold may be another thing.
         if page.changesHeld { mayCompare = false }
-        written.formUnion(page.written)
+        writtenSince.add(page.written)
         firstRejection = firstRejection ?? page.firstRejection
         take(page.facts, request, readIn: run)
     }
@@ -131,6 +137,17 @@ struct RunTally: Sendable {
 
     /// Takes in that the records of these rows say that they are gone.
     mutating func lose(_ keys: KeyRuns) { gone.formUnion(keys) }
+
+    /// Takes in the rows of an unchanged page that was read in a run which may not have come to later pages that say another thing of them.
+    mutating func unsettle(_ rows: KeyRuns, readIn run: Int64) { unsettled[run, default: []].formUnion(rows) }
+
+    /// The rows that may have been made or changed, for pages before it, since a page was read in the run of this number. Two runs have the same number
+    /// where the first one was killed.
+    mutating func rowsWritten(over run: Int64) -> KeyRuns {
+        written.formUnion(writtenSince.keys)
+        writtenSince = KeyCollector()
+        return unsettled.reduce(into: written) { rows, page in if page.key >= run { rows.formUnion(page.value) } }
+    }
 
     /// Takes in an unchanged page.
     mutating func take(_ page: UnmodifiedPage, request: String, facts: PageFacts, stored: StoredRequest) {

@@ -233,6 +233,7 @@ final class SyncRun: Sendable {
         let deadline = start.advanced(by: resource.limits.maxRunTime.duration)
         let (found, first, runNumber) = try await partitions(), partitions = Array(found[first...] + found[..<first])
         summary.names = found.map(\.name)
+        try await takeBack(Set(summary.names))
         let vouching = VouchingMemory(environment.trust.vouching)
         defer { environment.parseProbe?.vouched(vouching.rowsRead) }
         var lastNote = start
@@ -267,6 +268,22 @@ final class SyncRun: Sendable {
             if summary.isOver { return }
         }
         summary.resume = ""
+    }
+
+    /// Parts that are parts again vouch for their rows, before any part concludes from what it does not list.
+    private func takeBack(_ names: Set<String>) async throws {
+        let scope = scope, place = VouchingJournal.Place(scope: scope)
+        environment.trust.vouching.begin(place)
+        defer { environment.trust.vouching.end(place) }
+        try await environment.workers.run { worker in
+            var isChanged = false
+            for var part in try ResourceTable.formerParts(of: scope, in: worker) where names.contains(part.partition) {
+                part.isRemoved = false
+                part.write(in: worker)
+                isChanged = true
+            }
+            if isChanged { try worker.save() }
+        }
     }
 
     /// How often it is remembered how far a long run has come.

@@ -7,15 +7,24 @@ enum GoneRows {
     ///
     /// - Parameters:
     ///   - gone: the rows that it says are gone.
+    ///   - saysSo: it says so of some object, which need not have a row. Then it is remembered also where none has.
     ///   - listed: those that it lists: they are there, whatever an earlier page said.
     ///   - isRepeated: another page of the run was asked for in the same way. Both go by one name, and what either says is kept.
     static func note(
-        _ gone: KeyRuns, listed: KeyRuns, page request: String, isRepeated: Bool = false, of scope: ResourceScope, entity: String,
-        in worker: NSManagedObjectContext
+        _ gone: KeyRuns, saysSo: Bool = false, listed: KeyRuns, page request: String, isRepeated: Bool = false, of scope: ResourceScope,
+        entity: String, in worker: NSManagedObjectContext
     ) throws {
-        let before = try StoredKeys.keys(.deleted, of: scope, page: request, in: worker) ?? [], now = isRepeated ? before.union(gone) : gone
-        if before != now { try StoredKeys.set(now.data, .deleted, of: scope, page: request, in: worker) }
+        let before: KeyRuns = isRepeated ? try StoredKeys.keys(.deleted, of: scope, page: request, in: worker) ?? [] : []
+        let all = before.union(gone), data = saysSo || !all.isEmpty ? all.data : nil
+        if try StoredKeys.data(.deleted, of: scope, page: request, in: worker) != data {
+            try StoredKeys.set(data, .deleted, of: scope, page: request, in: worker)
+        }
         try note(gone, listed: listed, of: scope, entity: entity, in: worker)
+    }
+
+    /// Whether a page said that objects are gone, those without a row included.
+    static func areSaid(byPage request: String, of scope: ResourceScope, in worker: NSManagedObjectContext) throws -> Bool {
+        try StoredKeys.data(.deleted, of: scope, page: request, in: worker) != nil
     }
 
     /// Takes in a page that has not changed: it says what it said.

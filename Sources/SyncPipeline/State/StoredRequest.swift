@@ -81,7 +81,7 @@ enum StoredKeys {
         case listed
         /// Of a resource: `MissingKeys`.
         case missing
-        /// Of a page: the rows of which its records say that they are gone.
+        /// Of a page: the rows of which its records say that they are gone. It is there also where none of their objects has a row.
         case deleted
         /// Of a resource, by entity: `GoneRows`.
         case gone

@@ -94,6 +94,18 @@ import Testing
         try await fixture.end()
     }
 
+    // The row is no longer what the record of that version was.
+    @Test func aRecordWithoutAVersionKeepsNoneOfAnother() async throws {
+        let people = ScriptedAPI.resource("people", of: "Person", #"schema = { missing_field = "keep" }"#), fixture = try await fixture(people)
+        try await list(#"[{"id": 1, "name": "a", "rev": 5}]"#, fixture)
+        try await list(#"[{"id": 1, "name": "b"}]"#, fixture)
+        #expect(try await fixture.values("rev", of: "Person") == ["nil"])
+        try await list(#"[{"id": 1, "rev": 4}]"#, fixture)
+        #expect(try await fixture.values("rev", of: "Person") == ["4"])
+        #expect(try await fixture.values("name", of: "Person") == ["b"])
+        try await fixture.end()
+    }
+
     @Test(arguments: [
         ("date", "\"2026-01-02T00:00:00Z\"", "\"2026-01-01T23:59:59.5Z\""), ("decimal", "10.01", "9.99"), ("string", "\"b\"", "\"a~\""),
         ("int16", "0", "-1"), ("string", "\"10\"", "\"1\""),
@@ -132,6 +144,23 @@ import Testing
         #expect(try await fixture.values("name", of: "Team") == ["new"])
         try await list(#"[{"id": 1, "rev": 3, "team": {"id": 5, "name": "newest", "rev": 10}}]"#, fixture)
         #expect(try await fixture.values("name", of: "Team") == ["newest"])
+        try await fixture.end()
+    }
+
+    // The short form in another record is newer, and its row had no record of its own, or has none any more.
+    @Test(arguments: [true, false]) func aPageOfOlderRecordsIsNotReadEachTime(isFirst: Bool) async throws {
+        let fixture = try await fixture(Self.people, ScriptedAPI.resource("teams", of: "Team"))
+        api.set("/teams", #"[{"id": 5, "name": "five", "rev": 8}]"#, etag: "\"1\"")
+        if isFirst { try await fixture.sync("api/teams") }
+        try await list(#"[{"id": 1, "rev": 1, "team": {"id": 5, "rev": 9}}]"#, fixture)
+        #expect(try await fixture.sync("api/teams").notModifiedPages == 0)
+        for _ in 1...2 { #expect(try await fixture.sync("api/teams").notModifiedPages == 1) }
+        #expect(try await fixture.values("rev", of: "Team") == ["9"])
+        // One that is as new counts.
+        api.set("/teams", #"[{"id": 5, "name": "5", "rev": 9}]"#, etag: "\"2\"")
+        try await fixture.sync("api/teams")
+        #expect(try await fixture.values("name", of: "Team") == ["5"])
+        #expect(try await fixture.sync("api/teams").notModifiedPages == 1)
         try await fixture.end()
     }
 

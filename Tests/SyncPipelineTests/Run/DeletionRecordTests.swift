@@ -104,6 +104,21 @@ import Testing
         try await fixture.end()
     }
 
+    // What it says is gone had no row when it was read, or has another one now.
+    @Test(arguments: ["tombstone", "delete"]) func aLaterPageCountsAlsoWhereOnlyTheEarlierOneHasChanged(action: String) async throws {
+        let fixture = try await api.fixture(
+            Self.people("path = \"$.deleted\", action = \"\(action)\"", "pages = { kind = \"page\", size_param = \"\" }"))
+        let second = #"[{"id": 1, "deleted": true}, {"id": 2}]"#
+        api.set("/people?page=2", second, etag: "\"2\"")
+        api.set("/people?page=3", "[]")
+        for first in [#"[{"id": 3}]"#, #"[{"id": 1}, {"id": 3}]"#, #"[{"id": 1}, {"id": 3}]"#, #"[{"id": 1, "name": "a"}, {"id": 3}]"#] {
+            api.set("/people?page=1", first, etag: "\"\(BodyDigest(of: first))\"")
+            #expect(try await fixture.sync("api/people").outcome == .succeeded)
+            #expect(try await fixture.live() == ["2", "3"], "\(first)")
+        }
+        try await fixture.end()
+    }
+
     // They travel in blocks while their page arrives: those around one that is gone, too, and one that comes after it was said to be gone.
     @Test func aLargeFirstPageLeavesOutWhatIsGone() async throws {
         let records = (1...3000).map { id in

@@ -101,6 +101,23 @@ import Testing
         try await fixture.end()
     }
 
+    // It lists the row before the other part concludes that it lacks it.
+    @Test func aRowThatMovesToAPartThatComesBackStays() async throws {
+        let fixture = try await api.fixture(Self.people("eu", "us"))
+        api.set("/people?region=eu", #"[{"id": 1}]"#)
+        api.set("/people?region=us", #"[{"id": 2}, {"id": 3}]"#)
+        try await fixture.sync("api/people")
+        try await reload(fixture, Self.people("us"))
+        try await fixture.sync("api/people")
+        #expect(try status(fixture) == ["eu removed", "us ok"])
+        try await reload(fixture, Self.people("eu", "us"))
+        api.set("/people?region=eu", #"[{"id": 1}, {"id": 3}]"#)
+        api.set("/people?region=us", #"[{"id": 2}]"#)
+        #expect(try await fixture.sync("api/people").counts.deleted == 0)
+        #expect(try await fixture.live() == ["1", "2", "3"])
+        try await fixture.end()
+    }
+
     private func names(_ fixture: PipelineFixture) async throws -> [String] {
         try await fixture.document.withWorker { worker in
             try worker.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")).map {

@@ -61,6 +61,12 @@ import Testing
             }
         }
 
+        /// Lets the server fail at one of the pages, until it serves them again.
+        mutating func fail(_ api: ScriptedAPI) {
+            let page = random.next(upTo: pages.count)
+            api.set(page == 0 ? "/people" : "/people?page=\(page)", "", status: 500)
+        }
+
         /// All of it is read, page after page.
         ///
         /// - Returns: the rows that a page lists no more, and another one does still: whoever did not read that one finds it out at the next reading.
@@ -91,7 +97,8 @@ import Testing
 
     @Test(arguments: 1...30) func whateverBecomesOfTheirPagesRowsAreWhatTheirLastRecordsSay(seed: Int) async throws {
         let toml = ScriptedAPI.configuration(
-            ScriptedAPI.resource("people", of: "Person", "records = \"$.items\"\npages = { kind = \"link-header\" }"))
+            ScriptedAPI.resource("people", of: "Person", "records = \"$.items\"\npages = { kind = \"link-header\" }"),
+            defaults: "[defaults.retry]\nattempts = 1")
         var world = World(seed: seed), fixture = try await api.fixture(toml)
         let isTagged = world.random.chance(50)
         for step in 0..<12 {
@@ -101,6 +108,11 @@ import Testing
             let sizes = [1, 3, 1000], size = sizes[world.random.next(upTo: sizes.count)]
             fixture.pipeline.parseProbe.withLock { $0 = ParseProbe(batchSize: size) }
             world.serve(api, isTagged: isTagged)
+            if world.random.chance(30) {
+                world.fail(api)
+                #expect(try await fixture.sync("api/people").outcome == .failed)
+                world.serve(api, isTagged: isTagged)
+            }
             try await fixture.sync("api/people")
             let late = world.read(), found = try await Self.rows(fixture, besides: late)
             #expect(found == world.expected(besides: late), "seed \(seed), step \(step)")
@@ -124,7 +136,8 @@ import Testing
 
     private func twoPages() async throws -> PipelineFixture {
         try await api.fixture(
-            ScriptedAPI.configuration(ScriptedAPI.resource("people", of: "Person", "pages = { kind = \"link-header\" }")))
+            ScriptedAPI.configuration(
+                ScriptedAPI.resource("people", of: "Person", "pages = { kind = \"link-header\" }"), defaults: "[defaults.retry]\nattempts = 1"))
     }
 
     @Test func theLaterPageCountsAlsoWhereOnlyTheEarlierOneHasChanged() async throws {
@@ -140,6 +153,22 @@ import Testing
         serve(#"{"id": 1, "name": "later"}, {"id": 2, "name": "new"}"#, later)
         #expect(try await fixture.sync("api/people").notModifiedPages == 1)
         #expect(try await Self.rows(fixture) == ["1 later", "2 new"])
+        try await fixture.end()
+    }
+
+    // What the run before wrote it had no time to put right.
+    @Test func theLaterPageCountsAlsoWhereARunEndedBetweenThem() async throws {
+        let fixture = try await twoPages(), later = #"{"id": 1, "name": "later"}"#
+        serve(#"{"id": 1, "name": "earlier"}"#, later)
+        try await fixture.sync("api/people")
+        serve(#"{"id": 1, "name": "changed"}"#, later)
+        api.set("/people?page=1", "", status: 500)
+        #expect(try await fixture.sync("api/people").outcome == .failed)
+        #expect(try await Self.rows(fixture) == ["1 changed"])
+        serve(#"{"id": 1, "name": "changed"}"#, later)
+        #expect(try await fixture.sync("api/people").notModifiedPages == 1)
+        #expect(try await Self.rows(fixture) == ["1 later"])
+        #expect(try await fixture.sync("api/people").notModifiedPages == 2)
         try await fixture.end()
     }
 

@@ -41,6 +41,19 @@ import Testing
         try await fixture.end()
     }
 
+    @Test func whatIsGoneAndHasNoRowIsSaidAllTheSame() async throws {
+        let fixture = try await api.fixture(ScriptedAPI.people())
+        for (gone, saysSo) in [([], true), ([1], true), ([], true), ([], false)] as [(KeyRuns, Bool)] {
+            let isSaid = try await fixture.document.withWorker { [scope] worker in
+                try GoneRows.note(gone, saysSo: saysSo, listed: [], page: "1", of: scope, entity: "Person", in: worker)
+                try worker.save()
+                return try GoneRows.areSaid(byPage: "1", of: scope, in: worker)
+            }
+            #expect(isSaid == saysSo)
+        }
+        try await fixture.end()
+    }
+
     @Test func anUnchangedPageSaysWhatItSaid() async throws {
         let fixture = try await api.fixture(ScriptedAPI.people())
         try await fixture.document.withWorker { [scope] worker in

@@ -135,17 +135,14 @@ public struct PageFetch: Sendable {
             }
             var verdict = Verdict.overtaken
             while case .overtaken = verdict {
-                try await pass?.ready(patience: patience) { environment.observe(.waiting($0)) }
+                try await pass?.ready(patience: budgetPatience) { environment.observe(.waiting($0)) }
                 verdict = if let slots = environment.slots { try await slots.run(for: request.address.origin, ask) } else { try await ask() }
             }
             return isRefused(credential, verdict, mayRenew: mayRenew) ? .renew : verdict
         } catch var error as FetchError {
             error.attempts = error.kind == .credential ? attempt - 1 : attempt
             if error.url.isEmpty { error.url = environment.settings.redactor.redact(request.address) }
-            if error.kind == .budget, let until = error.notBefore {
-                error.attempts = attempt - 1
-                await environment.willWait(until)
-            }
+            if error.kind == .budget { error.attempts = attempt - 1 }
             if let parked = parking(error) { return .done(parked) }
             return judge(error)
         } catch {
@@ -168,7 +165,7 @@ public struct PageFetch: Sendable {
             wait(rest)
             try await environment.clock.sleep(for: rest)
         }
-        try await environment.gate?.follow(patience: patience, tell: wait)
+        try await environment.gate?.follow(patience: budgetPatience, tell: wait)
     }
 
     /// Whether the request is to be made again with another token. A token may end at any page of a run (RFC 6750, 3.1). One that was just fetched has not
@@ -305,8 +302,11 @@ public struct PageFetch: Sendable {
     /// Whether a request that may have reached the server is made again.
     private var isMethodRetried: Bool { isAnyRetried && (request.method == .get || environment.settings.isIdempotent) }
 
-    /// The longest that a run waits for anything.
+    /// The longest that a run waits for a server.
     private var patience: Duration { environment.settings.retry.retryAfterPark.duration }
+
+    /// The longest that it waits for what it allows itself: a listing takes as long as its budget says, as long as its run may take that.
+    private var budgetPatience: Duration { environment.deadline.map { environment.clock.instant.duration(to: $0) } ?? patience }
 
     private var isAnyRetried: Bool { environment.settings.retry.methods.contains(.get) }
 

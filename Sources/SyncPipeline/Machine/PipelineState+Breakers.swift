@@ -71,21 +71,26 @@ extension PipelineState {
     mutating func forgive(_ scope: ResourceScope, _ now: Moment) {
         guard let resource = resources[scope], !resource.isRemoved else { return }
         if let breaker = breakers.removeValue(forKey: resource.place) { release(resource.place, heldUntil: breaker.openUntil, now) }
-        guard resource.isRefused, let due = resources[scope]?.due else { return }
-        let next = max(min(due, resource.soonest(at: now)), notBefore(resource, now))
+        guard resource.isRefused, let due = resources[scope]?.pending else { return }
         resources[scope]?.isRefused = false
-        resources[scope]?.due = next
+        letGo(scope, from: due, now)
         record(scope, now)
     }
 
     /// What was due then only because nobody was to ask sooner may begin.
     private mutating func release(_ place: PacingPlace, heldUntil end: SyncInstant?, _ now: Moment) {
         for (scope, resource) in siblings(of: place) {
-            guard let end, resource.due == end else { continue }
-            let next = max(min(end, resource.soonest(at: now)), notBefore(resource, now))
-            resources[scope]?.due = next
+            if let end, resource.pending == end { letGo(scope, from: end, now) }
         }
         recordAll(of: place, now)
+    }
+
+    /// What is due at that time, since something held it until then, is due as soon as it may be: for a time of `cron` that is the time itself, unless
+    /// somebody asks.
+    mutating func letGo(_ scope: ResourceScope, from due: SyncInstant, _ now: Moment) {
+        guard let resource = resources[scope] else { return }
+        let time = resource.asked == nil ? resource.appointment.map { now.instant(of: $0.due) } : nil
+        resources[scope]?.pending = max(min(due, max(time ?? now.instant, resource.soonest(at: now))), notBefore(resource, now))
     }
 
     /// As the process before left it; no longer than it could be now, whatever the clocks say.

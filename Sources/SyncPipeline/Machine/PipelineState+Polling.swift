@@ -30,7 +30,9 @@ extension PipelineState {
     mutating func beginWhatIsDue(_ now: Moment) {
         guard phase == .running else { return }
         let due = counted(until: now.instant, at: now)
-        for scope in due where suspects[scope] == nil && !waitsForProbe(scope) && !isQuiet(scope, now) { begin(chosen(for: scope, among: due, now), now) }
+        for scope in due where suspects[scope] == nil && !waitsForProbe(scope) && !isQuiet(scope, now) {
+            begin(chosen(for: scope, among: due, now), now)
+        }
         guard let suspect = due.first(where: { suspects[$0] != nil && !waitsForProbe($0) }), givingWay(at: now) == .nobody, !isQuiet(suspect, now)
         else { return }
         begin(suspect, now)

@@ -216,6 +216,12 @@ extension PipelineState {
 
         var isOfClock: Bool { isPollable && schedule.isOfClock }
 
+        /// When it is polled next, also while a replay holds that back.
+        var pending: SyncInstant? {
+            get { due ?? run?.heldDue }
+            set { if run == nil { due = newValue } else { run?.heldDue = newValue } }
+        }
+
         /// When what was last seen stops counting as current.
         var staleTime: SyncInstant { freshSince.advanced(by: patience) }
 

@@ -259,9 +259,7 @@ struct PipelineState: Sendable {
         if pacing.removeValue(forKey: resource.place) != nil {
             // The same server told the others to wait: they continue as well.
             for (other, sibling) in siblings(of: resource.place) where other != scope {
-                guard let due = sibling.due else { continue }
-                let time = sibling.appointment.map { now.instant(of: $0.due) } ?? now.instant
-                resources[other]?.due = min(due, max(time, sibling.soonest(at: now)))
+                if let due = sibling.pending { letGo(other, from: due, now) }
             }
             recordAll(of: resource.place, now)
         }

@@ -72,7 +72,7 @@ extension PipelineState {
         guard let resource = resources[scope], !resource.isRemoved else { return }
         if let breaker = breakers.removeValue(forKey: resource.place) { release(resource.place, heldUntil: breaker.openUntil, now) }
         guard resource.isRefused, let due = resources[scope]?.pending else { return }
-        resources[scope]?.isRefused = false
+        resources[scope]?.refusedUntil = nil
         letGo(scope, from: due, now)
         record(scope, now)
     }
@@ -89,8 +89,11 @@ extension PipelineState {
     /// somebody asks.
     mutating func letGo(_ scope: ResourceScope, from due: SyncInstant, _ now: Moment) {
         guard let resource = resources[scope] else { return }
-        let time = resource.asked == nil ? resource.appointment.map { now.instant(of: $0.due) } : nil
-        resources[scope]?.pending = max(min(due, max(time ?? now.instant, resource.soonest(at: now))), notBefore(resource, now))
+        var soonest = resource.soonest(at: now)
+        if resource.asked == nil {
+            soonest = max(soonest, resource.appointment.map { now.instant(of: $0.due) } ?? soonest, resource.heldUntil ?? soonest)
+        }
+        resources[scope]?.pending = max(min(due, soonest), notBefore(resource, now))
     }
 
     /// As the process before left it; no longer than it could be now, whatever the clocks say.

@@ -67,7 +67,7 @@ extension PipelineState {
                 appoint(&resource, now)
             }
         } else if let regular = resource.regular, due > now.instant {
-            resource.due = afterQuietHours(max(regular, notBefore(resource, now)), &resource, now)
+            resource.due = afterQuietHours(max(regular, notBefore(resource, now), resource.heldUntil ?? regular), &resource, now)
         } else {
             return
         }
@@ -97,10 +97,10 @@ extension PipelineState {
         resource.due = limited(now.instant, resource, now)
     }
 
-    /// No sooner than the limits between polls and the server allow.
+    /// No sooner than the limits between polls and the server allow, and no sooner than it makes sense.
     func limited(_ due: SyncInstant, _ resource: Resource, _ now: Moment) -> SyncInstant {
         let asked = resource.lastStarted?.advanced(by: resource.interval) ?? due
-        return max(due, asked, resource.lastStarted == nil ? due : resource.soonest(at: now), notBefore(resource, now))
+        return max(due, asked, resource.lastStarted == nil ? due : resource.soonest(at: now), notBefore(resource, now), resource.heldUntil ?? due)
     }
 
     /// Puts the due time of a poll that nobody asked for off to the end of quiet hours.

@@ -90,11 +90,12 @@ extension PipelineState {
             wakeChildren(of: scope, now)
         }
         resource.renewPatience(now)
+        (resource.refusedUntil, resource.suspectUntil) = (nil, nil)
         var next = nextPoll(&resource, run, report.outcome, now)
-        resource.isRefused = false
         if case .permanent(let status) = conclusion.evidence, report.outcome == .failed {
-            resource.isRefused = true
-            next = max(next, now.instant.advanced(by: resource.plan.breaker.maxOpen.duration))
+            let end = now.instant.advanced(by: resource.plan.breaker.maxOpen.duration)
+            resource.refusedUntil = end
+            next = max(next, end)
             outputs.append(.announce(.breakerOpened(scope: scope, cause: .permanent(status: status), until: now.wall(of: next))))
         }
         resource.due = resource.isPollable ? next : nil

@@ -181,8 +181,10 @@ extension PipelineState {
         var isRemoved = false
         /// Its last run had nothing to ask for, since what lists its parents was never read.
         var lacksParents = false
-        /// Its server answered its last run with what does not change by asking again.
-        var isRefused = false
+        /// Its server answered its last run with what does not change by asking again: the schedule asks no sooner than then.
+        var refusedUntil: SyncInstant?
+        /// Its run was open when the process before ended uncleanly, several times in a row: the schedule asks no sooner than then.
+        var suspectUntil: SyncInstant?
         /// Who asked for the next run, and who waits for it.
         var asked: RunCause?
         var waiters: [Int] = []
@@ -215,6 +217,11 @@ extension PipelineState {
         var isPollable: Bool { status.isEnabled && !status.isPaused && !isRemoved }
 
         var isOfClock: Bool { isPollable && schedule.isOfClock }
+
+        var isRefused: Bool { refusedUntil != nil }
+
+        /// Before that only somebody who asks is served; nil: the schedule may as well.
+        var heldUntil: SyncInstant? { [refusedUntil, suspectUntil].compactMap(\.self).max() }
 
         /// When it is polled next, also while a replay holds that back.
         var pending: SyncInstant? {

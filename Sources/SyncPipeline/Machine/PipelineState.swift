@@ -168,16 +168,19 @@ struct PipelineState: Sendable {
                 now: now.wall, daemon: daemon, stored: stored, lastSuccess: resource.status.lastSuccess, adapted: resource.adapted,
                 random: chance.next())
         let first = date <= now.wall ? now.instant : now.instant(of: date)
+        let delay = suspicionDelay(scope)
+        if delay > .zero { resource.suspectUntil = now.instant.advanced(by: delay) }
         let due = max(
-            first, resource.lastStarted == nil ? first : resource.soonest(at: now), notBefore(resource, now),
-            now.instant.advanced(by: suspicionDelay(scope)))
+            first, resource.lastStarted == nil ? first : resource.soonest(at: now), notBefore(resource, now), resource.heldUntil ?? first)
         resource.due = afterQuietHours(due, &resource, now)
         resources[scope] = resource
     }
 
     private mutating func reconfigure(_ scope: ResourceScope, _ plan: ResourceConfiguration, _ daemon: DaemonConfiguration, _ now: Moment) {
         guard var resource = resources[scope] else { return }
-        let old = resource.plan
+        let old = resource.plan, wasRefused = resource.isRefused
+        // It may have been mended by it.
+        if old != plan { resource.refusedUntil = nil }
         resource.plan = plan
         resource.place = PacingPlace(plan)
         resource.isRemoved = false
@@ -212,15 +215,13 @@ struct PipelineState: Sendable {
                 resource.run?.heldDue = old.schedule == plan.schedule ? due : isTimed ? regular : min(due, regular)
             } else {
                 var next = old.schedule == plan.schedule ? due : min(due, regular)
-                // What its server refused may have been mended by it.
-                if resource.isRefused, old != plan, !resource.schedule.isOfTimes { next = min(next, resource.soonest(at: now)) }
+                if wasRefused, old != plan, !resource.schedule.isOfTimes { next = min(next, resource.soonest(at: now)) }
                 resource.due = max(next, notBefore(resource, now))
                 if old.schedule != plan.schedule, resource.asked == nil {
                     resource.due = afterQuietHours(max(next, notBefore(resource, now)), &resource, now)
                 }
             }
         }
-        if old != plan { resource.isRefused = false }
         resources[scope] = resource
         if resource.due == nil { schedule(scope, daemon: daemon, stored: nil, now) }
     }
@@ -232,6 +233,7 @@ struct PipelineState: Sendable {
         resource.due = nil
         forgetReplay(&resource)
         resource.appointment = nil
+        resource.refusedUntil = nil
         resource.isRemoved = true
         resources[scope] = resource
         retire(scope)

@@ -315,6 +315,31 @@ import Testing
         #expect(bench.due(teams) == .minutes(1) && bench.status(people)?.breaker == nil)
     }
 
+    // Others of its kind may be asked sooner; what a setting of the clock, or a replay, finds anew is no sooner than that.
+    @Test func whatIsRefusedIsHeldWhateverFindsItsTimeAnew() throws {
+        let cron = try CronExpression(parsing: "* * * * *")
+        var bench = MachineBench()
+        bench.configure([
+            Self.plan(people) {
+                $0.schedule.cron = cron
+                $0.schedule.jitter = Percentage(percent: 0)
+            }
+        ])
+        bench.tell(.started(isArmed: true))
+        bench.pass(.minutes(1))
+        end(&bench, people, .permanent(404))
+        #expect(bench.due(people) == .hours(1))
+        bench.tell(.replayAsked(people))
+        bench.end(people)
+        #expect(bench.due(people) == .hours(1))
+        // The clock is set.
+        bench.now = Moment(wall: bench.now.wall.advanced(by: .minutes(10)), instant: bench.now.instant)
+        bench.tell(.due)
+        #expect(bench.due(people) == .hours(1))
+        #expect(bench.tell(.forgiven(people)).started.isEmpty)
+        #expect(bench.due(people).map { $0 <= .minutes(1) } == true)
+    }
+
     @Test func whoeverAsksForItIsServed() {
         var bench = bench(people)
         end(&bench, people, .permanent(403))

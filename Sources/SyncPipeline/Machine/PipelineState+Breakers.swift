@@ -29,7 +29,7 @@ extension PipelineState {
         guard let resource = resources[scope] else { return }
         let place = resource.place
         switch conclusion.evidence {
-        case .none: break
+        case .none, .waited: break
         case .works, .permanent:
             guard let breaker = breakers.removeValue(forKey: place), breaker.isTripped else { return }
             release(place, heldUntil: breaker.openUntil, now)

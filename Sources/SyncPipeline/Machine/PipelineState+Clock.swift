@@ -128,12 +128,19 @@ extension PipelineState {
 extension PipelineState.Resource {
     /// Its time of `cron` is served by the run that begins.
     mutating func serve(_ now: Moment) {
+        let before = (served, countedFrom)
         countedFrom = now.wall
         regular = nil
         guard let appointment, appointment.time <= now.wall.advanced(by: Schedule.tolerance) else { return }
+        run?.appointed = PipelineState.Appointed(appointment: appointment, served: before.0, countedFrom: before.1)
         served = PipelineState.Served(time: appointment.time, at: now.instant)
         countedFrom = max(now.wall, appointment.time)
         self.appointment = nil
+    }
+
+    /// The time that a run was to serve is still to be served: it has asked nobody for anything.
+    mutating func takeBack(_ appointed: PipelineState.Appointed) {
+        (appointment, served, countedFrom) = (appointed.appointment, appointed.served, appointed.countedFrom)
     }
 
     /// What a run says of how often things change: only one at its time, of everything or of all that had changed, and none that fills an empty mirror.

@@ -91,7 +91,7 @@ extension PipelineState {
         }
         resource.renewPatience(now)
         (resource.refusedUntil, resource.suspectUntil) = (nil, nil)
-        var next = nextPoll(&resource, run, report.outcome, now)
+        var next = nextPoll(&resource, run, conclusion, now)
         if case .permanent(let status) = conclusion.evidence, report.outcome == .failed {
             let end = now.instant.advanced(by: resource.plan.breaker.maxOpen.duration)
             resource.refusedUntil = end
@@ -113,7 +113,8 @@ extension PipelineState {
         beginReplay(scope, now)
     }
 
-    private func nextPoll(_ resource: inout Resource, _ run: Run, _ outcome: RunOutcome, _ now: Moment) -> SyncInstant {
+    private func nextPoll(_ resource: inout Resource, _ run: Run, _ conclusion: SyncRun.Conclusion, _ now: Moment) -> SyncInstant {
+        let outcome = conclusion.report.outcome, hasWaited = conclusion.evidence == .waited
         let started = now.wall(of: resource.lastStarted ?? run.started)
         // What a stop cut off continues soon after the next start.
         if phase == .stopping, outcome == .cancelled {
@@ -121,6 +122,13 @@ extension PipelineState {
             return max(now.instant(of: next), notBefore(resource, now))
         }
         if resource.schedule.isOfTimes {
+            // It has only waited.
+            if resource.isPollable, !run.hasAsked, outcome == .parked || outcome == .cancelled || hasWaited, let appointed = run.appointed {
+                resource.takeBack(appointed)
+                let due = now.instant(of: appointed.appointment.due), limit = resource.plan.limits.maxRunTime.duration
+                // What is too late for its run is not asked for again and again until then.
+                return limited(hasWaited ? max(due, run.started.advanced(by: limit)) : due, resource, now)
+            }
             appointAfterRun(&resource, now)
             if let due = resource.due { return due }
         }

@@ -139,8 +139,19 @@ extension PipelineState {
         var isCancelled = false
         /// It has taken long enough that readers of the store should know.
         var isNoticed = false
+        /// It got as far as to ask for its first page.
+        var hasAsked = false
+        /// The time of `cron` that it serves, and what was known of such times before it began; nil: it began for another reason.
+        var appointed: Appointed?
         /// Of a replay: when the poll is due that waits until it has ended.
         var heldDue: SyncInstant?
+    }
+
+    /// What a run has taken of the times of `cron`, so that it can be given back.
+    struct Appointed: Sendable {
+        let appointment: Appointment
+        let served: Served?
+        let countedFrom: Date?
     }
 
     /// One resource: what it was configured to, how it stands, and when it is due.

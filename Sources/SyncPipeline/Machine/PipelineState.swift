@@ -89,6 +89,7 @@ struct PipelineState: Sendable {
             guard resources[scope]?.run != nil else { break }
             resources[scope]?.lastStarted = now.instant
             resources[scope]?.startedAt = now.wall
+            resources[scope]?.run?.hasAsked = true
             // Nothing follows from it before the run ends, but from what the clock says.
             if outputs.isEmpty { return [] }
         case .answered(let scope):
@@ -190,6 +191,7 @@ struct PipelineState: Sendable {
             resource.adapted = plan.schedule.adaptive ? resource.schedule.adapted(from: resource.adapted) : nil
             resource.interval = resource.schedule.interval(pacing: resource.pacing, adapted: resource.adapted, random: chance.next())
             resource.appointment = nil
+            resource.run?.appointed = nil
             resource.regular = nil
             resource.renewPatience(now)
         }

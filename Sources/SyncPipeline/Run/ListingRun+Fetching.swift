@@ -96,7 +96,7 @@ extension ListingRun {
         let evidence = Breaker.Evidence(outcome, resource.breaker)
         // Others of its place may wait for that.
         if evidence == .works, tally.evidence != .works { environment.answered(scope) }
-        if evidence != .none { tally.evidence = evidence }
+        tally.evidence.take(evidence)
     }
 
     /// Takes in why the run ends.

@@ -24,18 +24,17 @@ extension PipelineState {
         return others.min { (last($0), $0) < (last($1), $1) } ?? scope
     }
 
-    /// A run has ended: what it says of its server.
-    mutating func judge(_ conclusion: SyncRun.Conclusion, of scope: ResourceScope, _ now: Moment) {
+    /// A run has ended: what it says of the server that it asked.
+    mutating func judge(_ conclusion: SyncRun.Conclusion, of scope: ResourceScope, at place: PacingPlace, _ now: Moment) {
         guard let resource = resources[scope] else { return }
-        let place = resource.place
         switch conclusion.evidence {
         case .none, .waited: break
         case .works, .permanent:
             guard let breaker = breakers.removeValue(forKey: place), breaker.isTripped else { return }
             release(place, heldUntil: breaker.openUntil, now)
         case .unreachable, .fails:
-            // What was removed is none of the place's any more.
-            if !resource.isRemoved { fail(resource, scope, isUnreachable: conclusion.evidence == .unreachable, now) }
+            // What was removed is none of the place's any more; what asks another one from now on has nothing to find out there either.
+            if !resource.isRemoved, resource.place == place { fail(resource, scope, isUnreachable: conclusion.evidence == .unreachable, now) }
         }
     }
 
@@ -55,8 +54,8 @@ extension PipelineState {
     ///
     /// - Returns: whether anything follows from it.
     mutating func noteAnswer(_ scope: ResourceScope, _ now: Moment) -> Bool {
-        guard let resource = resources[scope], breakers[resource.place]?.answer(scope, resource.plan.breaker) == true else { return false }
-        recordAll(of: resource.place, now)
+        guard let resource = resources[scope], breakers[resource.askedPlace]?.answer(scope, resource.plan.breaker) == true else { return false }
+        recordAll(of: resource.askedPlace, now)
         return true
     }
 
@@ -94,6 +93,11 @@ extension PipelineState {
             soonest = max(soonest, resource.appointment.map { now.instant(of: $0.due) } ?? soonest, resource.heldUntil ?? soonest)
         }
         resources[scope]?.pending = max(min(due, soonest), notBefore(resource, now))
+    }
+
+    /// The time until which a resource is held since its place is not to be asked; nil: it is due for another reason.
+    func heldEnd(_ resource: Resource) -> SyncInstant? {
+        [pacing[resource.place], breakers[resource.place]?.openUntil].compactMap(\.self).first { $0 == resource.pending }
     }
 
     /// As the process before left it; no longer than it could be now, whatever the clocks say.

@@ -54,8 +54,7 @@ extension PipelineState {
                     isWaitedFor: !resource.waiters.isEmpty, acceptsDeletes: resource.acceptsDeletes, isFull: resource.isFull)))
         resource.run = Run(
             id: runCount, started: now.instant, deadline: now.instant.advanced(by: limit), cause: resource.asked ?? .schedule,
-            isFull: resource.isFull,
-            waiters: resource.waiters)
+            place: resource.place, isFull: resource.isFull, waiters: resource.waiters)
         resource.lastStarted = now.instant
         resource.startedAt = now.wall
         resource.serve(now)
@@ -73,8 +72,8 @@ extension PipelineState {
         if run.cause == .replay { return endReplay(scope, run, conclusion, now) }
         resources[scope]?.run = nil
         suspects[scope] = nil
-        if let until = conclusion.parkedUntil, let resource = resources[scope] { park(resource.place, until, resource.plan, now) }
-        judge(conclusion, of: scope, now)
+        if let until = conclusion.parkedUntil, let resource = resources[scope] { park(run.place, until, resource.plan, now) }
+        judge(conclusion, of: scope, at: run.place, now)
         guard var resource = resources[scope] else { return }
         let report = conclusion.report
         if phase == .stopping, report.outcome == .cancelled { leaveUnserved(scope, run) }
@@ -92,7 +91,7 @@ extension PipelineState {
         resource.renewPatience(now)
         (resource.refusedUntil, resource.suspectUntil) = (nil, nil)
         var next = nextPoll(&resource, run, conclusion, now)
-        if case .permanent(let status) = conclusion.evidence, report.outcome == .failed {
+        if case .permanent(let status) = conclusion.evidence, report.outcome == .failed, !run.isOutdated {
             let end = now.instant.advanced(by: resource.plan.breaker.maxOpen.duration)
             resource.refusedUntil = end
             next = max(next, end)

@@ -133,12 +133,16 @@ extension PipelineState {
         /// It should end by itself before that; then it is cancelled.
         let deadline: SyncInstant
         let cause: RunCause
+        /// Whom it asks, whatever its resource is configured to meanwhile.
+        let place: PacingPlace
         let isFull: Bool
         /// Who gets its report.
         var waiters: [Int]
         var isCancelled = false
         /// It has taken long enough that readers of the store should know.
         var isNoticed = false
+        /// Its resource was configured in another way since it began.
+        var isOutdated = false
         /// It got as far as to ask for its first page.
         var hasAsked = false
         /// The time of `cron` that it serves, and what was known of such times before it began; nil: it began for another reason.
@@ -233,6 +237,9 @@ extension PipelineState {
 
         /// Before that only somebody who asks is served; nil: the schedule may as well.
         var heldUntil: SyncInstant? { [refusedUntil, suspectUntil].compactMap(\.self).max() }
+
+        /// Whom its run asks, or the next one will.
+        var askedPlace: PacingPlace { run?.place ?? place }
 
         /// When it is polled next, also while a replay holds that back.
         var pending: SyncInstant? {

@@ -179,9 +179,12 @@ struct PipelineState: Sendable {
 
     private mutating func reconfigure(_ scope: ResourceScope, _ plan: ResourceConfiguration, _ daemon: DaemonConfiguration, _ now: Moment) {
         guard var resource = resources[scope] else { return }
-        let old = resource.plan, wasRefused = resource.isRefused
+        let old = resource.plan, wasRefused = resource.isRefused, held = heldEnd(resource)
         // It may have been mended by it.
-        if old != plan { resource.refusedUntil = nil }
+        if old != plan {
+            resource.refusedUntil = nil
+            resource.run?.isOutdated = true
+        }
         resource.plan = plan
         resource.place = PacingPlace(plan)
         resource.isRemoved = false
@@ -217,7 +220,7 @@ struct PipelineState: Sendable {
                 resource.run?.heldDue = old.schedule == plan.schedule ? due : isTimed ? regular : min(due, regular)
             } else {
                 var next = old.schedule == plan.schedule ? due : min(due, regular)
-                if wasRefused, old != plan, !resource.schedule.isOfTimes { next = min(next, resource.soonest(at: now)) }
+                if wasRefused, old != plan { next = min(next, resource.soonest(at: now)) }
                 resource.due = max(next, notBefore(resource, now))
                 if old.schedule != plan.schedule, resource.asked == nil {
                     resource.due = afterQuietHours(max(next, notBefore(resource, now)), &resource, now)
@@ -226,6 +229,8 @@ struct PipelineState: Sendable {
         }
         resources[scope] = resource
         if resource.due == nil { schedule(scope, daemon: daemon, stored: nil, now) }
+        // What another server asked for does not hold for the one that is asked from now on.
+        if let held, resource.place != PacingPlace(old), resource.pending == held { letGo(scope, from: held, now) }
     }
 
     private mutating func remove(_ scope: ResourceScope, _ resource: Resource) {

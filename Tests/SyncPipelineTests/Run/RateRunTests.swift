@@ -83,6 +83,21 @@ import Testing
         try await fixture.end()
     }
 
+    @Test func aTokenThatEndsWhileItsRequestWaitsIsReplacedBeforeItGoesOut() async throws {
+        pages(2)
+        api.pages.set("/token", #"{"access_token": "abc", "expires_in": 1200}"#)
+        let more = """
+            auth = { kind = "oauth2", grant = "client-credentials", token_url = "https://login.example/token", client_id = "me", client_secret = { credential = "c" } }
+            rate = { requests = 2, per = "1h", burst = 1 }
+
+            """
+        let fixture = try await api.fixture(ScriptedAPI.people(Self.linked + more), secrets: Fixture.secret("s"))
+        #expect(try await api.sync(fixture).first?.outcome == .succeeded)
+        #expect(api.paths == ["/token", "/people", "/token", "/people"])
+        #expect(api.times == [.zero, .zero, .seconds(1800), .seconds(1800)])
+        try await fixture.end()
+    }
+
     // How long a run waits for a server is another matter.
     @Test func aListingTakesAsLongAsItsBudget() async throws {
         pages(3)

@@ -110,19 +110,18 @@ public struct PageFetch: Sendable {
             willFollow: { try await willFollow(status: $0, headers: $1, watch: $2) })
         do {
             // Before the slot is taken: a fetch that waits for a token delays nobody else.
-            let credential: Credential
+            var credential: Credential
             switch await self.credential(attempt: attempt) {
             case .success(let read): credential = read
-            case .failure(let error):
-                if let until = error.notBefore { await environment.willWait(until) }
-                return .done(error.kind == .cancelled ? .cancelled : parking(error) ?? .failed(error))
+            case .failure(let error): return await refusal(error)
             }
+            var wasUsable = isUsable(credential)
             // What makes a GET conditional means something else to a POST (RFC 9110, 13.1).
             let sent = environment.settings.http.conditional == .auto && request.method == .get ? validators : nil
             // Before the slot, too, for the same reason.
             let pass = try await environment.gate?.enter { environment.observe(.waiting($0)) }
             defer { pass?.leave() }
-            let ask = { () async throws -> Verdict in
+            let ask = { (credential: Credential) async throws -> Verdict in
                 // While this one waited for its slot another may have been told to wait.
                 if let until = environment.notBefore() { return .leftAlone(until: until) }
                 if let pass, !pass.admit() { return .overtaken }
@@ -136,7 +135,22 @@ public struct PageFetch: Sendable {
             var verdict = Verdict.overtaken
             while case .overtaken = verdict {
                 try await pass?.ready(patience: budgetPatience) { environment.observe(.waiting($0)) }
-                verdict = if let slots = environment.slots { try await slots.run(for: request.address.origin, ask) } else { try await ask() }
+                // A long wait may have outlived its token. Another one may take what its place allows next.
+                if wasUsable, !isUsable(credential) {
+                    switch await self.credential(attempt: attempt) {
+                    case .success(let read): credential = read
+                    case .failure(let error): return await refusal(error)
+                    }
+                    wasUsable = isUsable(credential)
+                    try await pass?.ready(patience: budgetPatience) { environment.observe(.waiting($0)) }
+                }
+                let shown = credential
+                verdict =
+                    if let slots = environment.slots {
+                        try await slots.run(for: request.address.origin) { try await ask(shown) }
+                    } else {
+                        try await ask(shown)
+                    }
             }
             return isRefused(credential, verdict, mayRenew: mayRenew) ? .renew : verdict
         } catch var error as FetchError {
@@ -148,6 +162,15 @@ public struct PageFetch: Sendable {
         } catch {
             return .done(.cancelled)
         }
+    }
+
+    /// Whether its token, if it has one, has not ended.
+    private func isUsable(_ credential: Credential) -> Bool { credential.token?.isUsable(at: environment.clock.instant) ?? true }
+
+    /// There is nothing to identify the request with.
+    private func refusal(_ error: FetchError) async -> Verdict {
+        if let until = error.notBefore { await environment.willWait(until) }
+        return .done(error.kind == .cancelled ? .cancelled : parking(error) ?? .failed(error))
     }
 
     /// Before a redirect is followed on the same server: it is one more request, and what the server says of its limit holds for it.

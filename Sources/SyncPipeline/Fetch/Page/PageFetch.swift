@@ -181,14 +181,20 @@ public struct PageFetch: Sendable {
             environment.observe(.waiting(wait))
         }
         let now = environment.clock.wallTime
-        if let until = RateLimitHeaders.exhaustion(headers, environment.settings.rate, now: now) {
-            let rest = min(now.duration(to: until), environment.settings.retry.maxPark.duration)
-            await environment.willWait(now.advanced(by: rest))
-            if rest > patience { throw FetchError(.status(status), notBefore: now.advanced(by: rest)) }
-            wait(rest)
-            try await environment.clock.sleep(for: rest)
-        }
-        try await environment.gate?.follow(patience: budgetPatience, tell: wait)
+        var asked = RateLimitHeaders.exhaustion(headers, environment.settings.rate, now: now)
+            .map { min($0, now.advanced(by: environment.settings.retry.maxPark.duration)) }
+        if let asked { await environment.willWait(asked) }
+        repeat {
+            // Another fetch may be told while this one waits.
+            while let until = [asked, environment.notBefore()].compactMap(\.self).max() {
+                asked = nil
+                let rest = environment.clock.wallTime.duration(to: until)
+                if rest > patience { throw FetchError(.status(status), notBefore: until) }
+                wait(rest)
+                try await environment.clock.sleep(for: rest)
+            }
+            try await environment.gate?.follow(patience: budgetPatience, tell: wait)
+        } while environment.notBefore() != nil
     }
 
     /// Whether the request is to be made again with another token. A token may end at any page of a run (RFC 6750, 3.1). One that was just fetched has not

@@ -4,8 +4,9 @@ import Synchronization
 
 /// Lets the requests of a place out as its budgets allow, and so many at a time: first come, first served.
 ///
-/// One of those that wait has its turn. It waits for the budget, then for a slot, and once it goes out the next one has its turn. So nobody holds a
-/// slot while waiting for a budget, and what a budget gave goes out at once.
+/// One of those that wait has its turn. It waits for the budget, then for a slot, and once it goes out the next one has its turn. So what a
+/// budget gave goes out at once, and nobody takes a slot and waits for a budget in it, but who is redirected: such a one has its slot already, and goes
+/// before those that wait.
 final class RequestGate: Sendable {
     /// What resources say of their place. All of it holds for each of them.
     struct Rules: Sendable, Hashable {

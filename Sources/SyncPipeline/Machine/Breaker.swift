@@ -13,6 +13,8 @@ struct Breaker: Sendable, Hashable {
     enum Evidence: Sendable, Hashable {
         /// Nothing.
         case none
+        /// Nothing: it was not asked, since what its place allows itself was used up for as long as the run could wait.
+        case waited
         /// It answered.
         case works
         /// It was not to be reached.
@@ -21,6 +23,11 @@ struct Breaker: Sendable, Hashable {
         case fails
         /// It answered, and the answer does not change by asking again.
         case permanent(Int)
+
+        /// Takes in what comes later in the same run. That it waited says nothing against what the server has answered before.
+        mutating func take(_ next: Self) {
+            if next != .none, next != .waited || self == .none { self = next }
+        }
     }
 
     /// How many runs in a row found that the place fails, since one found that it works.

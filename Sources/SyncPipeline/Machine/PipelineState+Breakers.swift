@@ -24,18 +24,17 @@ extension PipelineState {
         return others.min { (last($0), $0) < (last($1), $1) } ?? scope
     }
 
-    /// A run has ended: what it says of its server.
-    mutating func judge(_ conclusion: SyncRun.Conclusion, of scope: ResourceScope, _ now: Moment) {
+    /// A run has ended: what it says of the server that it asked.
+    mutating func judge(_ conclusion: SyncRun.Conclusion, of scope: ResourceScope, at place: PacingPlace, _ now: Moment) {
         guard let resource = resources[scope] else { return }
-        let place = resource.place
         switch conclusion.evidence {
-        case .none: break
+        case .none, .waited: break
         case .works, .permanent:
             guard let breaker = breakers.removeValue(forKey: place), breaker.isTripped else { return }
             release(place, heldUntil: breaker.openUntil, now)
         case .unreachable, .fails:
-            // What was removed is none of the place's any more.
-            if !resource.isRemoved { fail(resource, scope, isUnreachable: conclusion.evidence == .unreachable, now) }
+            // What was removed is none of the place's any more; what asks another one from now on has nothing to find out there either.
+            if !resource.isRemoved, resource.place == place { fail(resource, scope, isUnreachable: conclusion.evidence == .unreachable, now) }
         }
     }
 
@@ -55,8 +54,8 @@ extension PipelineState {
     ///
     /// - Returns: whether anything follows from it.
     mutating func noteAnswer(_ scope: ResourceScope, _ now: Moment) -> Bool {
-        guard let resource = resources[scope], breakers[resource.place]?.answer(scope, resource.plan.breaker) == true else { return false }
-        recordAll(of: resource.place, now)
+        guard let resource = resources[scope], breakers[resource.askedPlace]?.answer(scope, resource.plan.breaker) == true else { return false }
+        recordAll(of: resource.askedPlace, now)
         return true
     }
 
@@ -71,21 +70,34 @@ extension PipelineState {
     mutating func forgive(_ scope: ResourceScope, _ now: Moment) {
         guard let resource = resources[scope], !resource.isRemoved else { return }
         if let breaker = breakers.removeValue(forKey: resource.place) { release(resource.place, heldUntil: breaker.openUntil, now) }
-        guard resource.isRefused, let due = resources[scope]?.due else { return }
-        let next = max(min(due, resource.soonest(at: now)), notBefore(resource, now))
-        resources[scope]?.isRefused = false
-        resources[scope]?.due = next
+        guard resource.isRefused, let due = resources[scope]?.pending else { return }
+        resources[scope]?.refusedUntil = nil
+        letGo(scope, from: due, now)
         record(scope, now)
     }
 
     /// What was due then only because nobody was to ask sooner may begin.
     private mutating func release(_ place: PacingPlace, heldUntil end: SyncInstant?, _ now: Moment) {
         for (scope, resource) in siblings(of: place) {
-            guard let end, resource.due == end else { continue }
-            let next = max(min(end, resource.soonest(at: now)), notBefore(resource, now))
-            resources[scope]?.due = next
+            if let end, resource.pending == end { letGo(scope, from: end, now) }
         }
         recordAll(of: place, now)
+    }
+
+    /// What is due at that time, since something held it until then, is due as soon as it may be: for a time of `cron` that is the time itself, unless
+    /// somebody asks.
+    mutating func letGo(_ scope: ResourceScope, from due: SyncInstant, _ now: Moment) {
+        guard let resource = resources[scope] else { return }
+        var soonest = resource.soonest(at: now)
+        if resource.asked == nil {
+            soonest = max(soonest, resource.appointment.map { now.instant(of: $0.due) } ?? soonest, resource.heldUntil ?? soonest)
+        }
+        resources[scope]?.pending = max(min(due, soonest), notBefore(resource, now))
+    }
+
+    /// The time until which a resource is held since its place is not to be asked; nil: it is due for another reason.
+    func heldEnd(_ resource: Resource) -> SyncInstant? {
+        [pacing[resource.place], breakers[resource.place]?.openUntil].compactMap(\.self).first { $0 == resource.pending }
     }
 
     /// As the process before left it; no longer than it could be now, whatever the clocks say.

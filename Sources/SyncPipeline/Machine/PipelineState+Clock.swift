@@ -67,7 +67,7 @@ extension PipelineState {
                 appoint(&resource, now)
             }
         } else if let regular = resource.regular, due > now.instant {
-            resource.due = afterQuietHours(max(regular, notBefore(resource, now)), &resource, now)
+            resource.due = afterQuietHours(max(regular, notBefore(resource, now), resource.heldUntil ?? regular), &resource, now)
         } else {
             return
         }
@@ -97,10 +97,10 @@ extension PipelineState {
         resource.due = limited(now.instant, resource, now)
     }
 
-    /// No sooner than the limits between polls and the server allow.
+    /// No sooner than the limits between polls and the server allow, and no sooner than it makes sense.
     func limited(_ due: SyncInstant, _ resource: Resource, _ now: Moment) -> SyncInstant {
         let asked = resource.lastStarted?.advanced(by: resource.interval) ?? due
-        return max(due, asked, resource.lastStarted == nil ? due : resource.soonest(at: now), notBefore(resource, now))
+        return max(due, asked, resource.lastStarted == nil ? due : resource.soonest(at: now), notBefore(resource, now), resource.heldUntil ?? due)
     }
 
     /// Puts the due time of a poll that nobody asked for off to the end of quiet hours.
@@ -128,12 +128,19 @@ extension PipelineState {
 extension PipelineState.Resource {
     /// Its time of `cron` is served by the run that begins.
     mutating func serve(_ now: Moment) {
+        let before = (served, countedFrom)
         countedFrom = now.wall
         regular = nil
         guard let appointment, appointment.time <= now.wall.advanced(by: Schedule.tolerance) else { return }
+        run?.appointed = PipelineState.Appointed(appointment: appointment, served: before.0, countedFrom: before.1)
         served = PipelineState.Served(time: appointment.time, at: now.instant)
         countedFrom = max(now.wall, appointment.time)
         self.appointment = nil
+    }
+
+    /// The time that a run was to serve is still to be served: it has asked nobody for anything.
+    mutating func takeBack(_ appointed: PipelineState.Appointed) {
+        (appointment, served, countedFrom) = (appointed.appointment, appointed.served, appointed.countedFrom)
     }
 
     /// What a run says of how often things change: only one at its time, of everything or of all that had changed, and none that fills an empty mirror.

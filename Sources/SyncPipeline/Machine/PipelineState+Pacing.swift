@@ -6,7 +6,7 @@ extension PipelineState {
     /// A server asked for a wait. It is stored before anybody waits.
     mutating func tell(_ scope: ResourceScope, _ until: Date, _ now: Moment) {
         guard let resource = resources[scope] else { return }
-        park(resource.place, until, resource.plan, now)
+        park(resource.askedPlace, until, resource.plan, now)
         record(scope, now)
     }
 
@@ -39,7 +39,7 @@ extension PipelineState {
 
     /// Until when the server of a resource wants to be left alone; nil if it may be asked.
     func pacingEnd(of scope: ResourceScope, at now: Moment) -> Date? {
-        guard let place = resources[scope]?.place, let end = pacing[place], end > now.instant else { return nil }
+        guard let place = resources[scope]?.askedPlace, let end = pacing[place], end > now.instant else { return nil }
         return now.wall(of: end)
     }
 

@@ -30,7 +30,9 @@ extension PipelineState {
     mutating func beginWhatIsDue(_ now: Moment) {
         guard phase == .running else { return }
         let due = counted(until: now.instant, at: now)
-        for scope in due where suspects[scope] == nil && !waitsForProbe(scope) && !isQuiet(scope, now) { begin(chosen(for: scope, among: due, now), now) }
+        for scope in due where suspects[scope] == nil && !waitsForProbe(scope) && !isQuiet(scope, now) {
+            begin(chosen(for: scope, among: due, now), now)
+        }
         guard let suspect = due.first(where: { suspects[$0] != nil && !waitsForProbe($0) }), givingWay(at: now) == .nobody, !isQuiet(suspect, now)
         else { return }
         begin(suspect, now)
@@ -52,8 +54,7 @@ extension PipelineState {
                     isWaitedFor: !resource.waiters.isEmpty, acceptsDeletes: resource.acceptsDeletes, isFull: resource.isFull)))
         resource.run = Run(
             id: runCount, started: now.instant, deadline: now.instant.advanced(by: limit), cause: resource.asked ?? .schedule,
-            isFull: resource.isFull,
-            waiters: resource.waiters)
+            place: resource.place, isFull: resource.isFull, waiters: resource.waiters)
         resource.lastStarted = now.instant
         resource.startedAt = now.wall
         resource.serve(now)
@@ -71,8 +72,8 @@ extension PipelineState {
         if run.cause == .replay { return endReplay(scope, run, conclusion, now) }
         resources[scope]?.run = nil
         suspects[scope] = nil
-        if let until = conclusion.parkedUntil, let resource = resources[scope] { park(resource.place, until, resource.plan, now) }
-        judge(conclusion, of: scope, now)
+        if let until = conclusion.parkedUntil, let resource = resources[scope] { park(run.place, until, resource.plan, now) }
+        judge(conclusion, of: scope, at: run.place, now)
         guard var resource = resources[scope] else { return }
         let report = conclusion.report
         if phase == .stopping, report.outcome == .cancelled { leaveUnserved(scope, run) }
@@ -88,11 +89,12 @@ extension PipelineState {
             wakeChildren(of: scope, now)
         }
         resource.renewPatience(now)
-        var next = nextPoll(&resource, run, report.outcome, now)
-        resource.isRefused = false
-        if case .permanent(let status) = conclusion.evidence, report.outcome == .failed {
-            resource.isRefused = true
-            next = max(next, now.instant.advanced(by: resource.plan.breaker.maxOpen.duration))
+        (resource.refusedUntil, resource.suspectUntil) = (nil, nil)
+        var next = nextPoll(&resource, run, conclusion, now)
+        if case .permanent(let status) = conclusion.evidence, report.outcome == .failed, !run.isOutdated {
+            let end = now.instant.advanced(by: resource.plan.breaker.maxOpen.duration)
+            resource.refusedUntil = end
+            next = max(next, end)
             outputs.append(.announce(.breakerOpened(scope: scope, cause: .permanent(status: status), until: now.wall(of: next))))
         }
         resource.due = resource.isPollable ? next : nil
@@ -110,7 +112,8 @@ extension PipelineState {
         beginReplay(scope, now)
     }
 
-    private func nextPoll(_ resource: inout Resource, _ run: Run, _ outcome: RunOutcome, _ now: Moment) -> SyncInstant {
+    private func nextPoll(_ resource: inout Resource, _ run: Run, _ conclusion: SyncRun.Conclusion, _ now: Moment) -> SyncInstant {
+        let outcome = conclusion.report.outcome, hasWaited = conclusion.evidence == .waited
         let started = now.wall(of: resource.lastStarted ?? run.started)
         // What a stop cut off continues soon after the next start.
         if phase == .stopping, outcome == .cancelled {
@@ -118,6 +121,13 @@ extension PipelineState {
             return max(now.instant(of: next), notBefore(resource, now))
         }
         if resource.schedule.isOfTimes {
+            // It has only waited.
+            if resource.isPollable, !run.hasAsked, outcome == .parked || outcome == .cancelled || hasWaited, let appointed = run.appointed {
+                resource.takeBack(appointed)
+                let due = now.instant(of: appointed.appointment.due), limit = resource.plan.limits.maxRunTime.duration
+                // What is too late for its run is not asked for again and again until then.
+                return limited(hasWaited ? max(due, run.started.advanced(by: limit)) : due, resource, now)
+            }
             appointAfterRun(&resource, now)
             if let due = resource.due { return due }
         }

@@ -26,7 +26,7 @@ extension PipelineState {
                     acceptsDeletes: false, isFull: false)))
         resource.run = Run(
             id: runCount, started: now.instant, deadline: now.instant.advanced(by: resource.plan.limits.maxRunTime.duration + Self.overrun),
-            cause: .replay, isFull: false, waiters: resource.replayWaiters, heldDue: resource.due)
+            cause: .replay, place: resource.place, isFull: false, waiters: resource.replayWaiters, heldDue: resource.due)
         resource.due = nil
         resource.isReplayAsked = false
         resource.replayWaiters = []

@@ -133,14 +133,29 @@ extension PipelineState {
         /// It should end by itself before that; then it is cancelled.
         let deadline: SyncInstant
         let cause: RunCause
+        /// Whom it asks, whatever its resource is configured to meanwhile.
+        let place: PacingPlace
         let isFull: Bool
         /// Who gets its report.
         var waiters: [Int]
         var isCancelled = false
         /// It has taken long enough that readers of the store should know.
         var isNoticed = false
+        /// Its resource was configured in another way since it began.
+        var isOutdated = false
+        /// It got as far as to ask for its first page.
+        var hasAsked = false
+        /// The time of `cron` that it serves, and what was known of such times before it began; nil: it began for another reason.
+        var appointed: Appointed?
         /// Of a replay: when the poll is due that waits until it has ended.
         var heldDue: SyncInstant?
+    }
+
+    /// What a run has taken of the times of `cron`, so that it can be given back.
+    struct Appointed: Sendable {
+        let appointment: Appointment
+        let served: Served?
+        let countedFrom: Date?
     }
 
     /// One resource: what it was configured to, how it stands, and when it is due.
@@ -181,8 +196,10 @@ extension PipelineState {
         var isRemoved = false
         /// Its last run had nothing to ask for, since what lists its parents was never read.
         var lacksParents = false
-        /// Its server answered its last run with what does not change by asking again.
-        var isRefused = false
+        /// Its server answered its last run with what does not change by asking again: the schedule asks no sooner than then.
+        var refusedUntil: SyncInstant?
+        /// Its run was open when the process before ended uncleanly, several times in a row: the schedule asks no sooner than then.
+        var suspectUntil: SyncInstant?
         /// Who asked for the next run, and who waits for it.
         var asked: RunCause?
         var waiters: [Int] = []
@@ -215,6 +232,20 @@ extension PipelineState {
         var isPollable: Bool { status.isEnabled && !status.isPaused && !isRemoved }
 
         var isOfClock: Bool { isPollable && schedule.isOfClock }
+
+        var isRefused: Bool { refusedUntil != nil }
+
+        /// Before that only somebody who asks is served; nil: the schedule may as well.
+        var heldUntil: SyncInstant? { [refusedUntil, suspectUntil].compactMap(\.self).max() }
+
+        /// Whom its run asks, or the next one will.
+        var askedPlace: PacingPlace { run?.place ?? place }
+
+        /// When it is polled next, also while a replay holds that back.
+        var pending: SyncInstant? {
+            get { due ?? run?.heldDue }
+            set { if run == nil { due = newValue } else { run?.heldDue = newValue } }
+        }
 
         /// When what was last seen stops counting as current.
         var staleTime: SyncInstant { freshSince.advanced(by: patience) }

@@ -89,6 +89,7 @@ struct PipelineState: Sendable {
             guard resources[scope]?.run != nil else { break }
             resources[scope]?.lastStarted = now.instant
             resources[scope]?.startedAt = now.wall
+            resources[scope]?.run?.hasAsked = true
             // Nothing follows from it before the run ends, but from what the clock says.
             if outputs.isEmpty { return [] }
         case .answered(let scope):
@@ -168,16 +169,22 @@ struct PipelineState: Sendable {
                 now: now.wall, daemon: daemon, stored: stored, lastSuccess: resource.status.lastSuccess, adapted: resource.adapted,
                 random: chance.next())
         let first = date <= now.wall ? now.instant : now.instant(of: date)
+        let delay = suspicionDelay(scope)
+        if delay > .zero { resource.suspectUntil = now.instant.advanced(by: delay) }
         let due = max(
-            first, resource.lastStarted == nil ? first : resource.soonest(at: now), notBefore(resource, now),
-            now.instant.advanced(by: suspicionDelay(scope)))
+            first, resource.lastStarted == nil ? first : resource.soonest(at: now), notBefore(resource, now), resource.heldUntil ?? first)
         resource.due = afterQuietHours(due, &resource, now)
         resources[scope] = resource
     }
 
     private mutating func reconfigure(_ scope: ResourceScope, _ plan: ResourceConfiguration, _ daemon: DaemonConfiguration, _ now: Moment) {
         guard var resource = resources[scope] else { return }
-        let old = resource.plan
+        let old = resource.plan, wasRefused = resource.isRefused, held = heldEnd(resource)
+        // It may have been mended by it.
+        if old != plan {
+            resource.refusedUntil = nil
+            resource.run?.isOutdated = true
+        }
         resource.plan = plan
         resource.place = PacingPlace(plan)
         resource.isRemoved = false
@@ -187,6 +194,7 @@ struct PipelineState: Sendable {
             resource.adapted = plan.schedule.adaptive ? resource.schedule.adapted(from: resource.adapted) : nil
             resource.interval = resource.schedule.interval(pacing: resource.pacing, adapted: resource.adapted, random: chance.next())
             resource.appointment = nil
+            resource.run?.appointed = nil
             resource.regular = nil
             resource.renewPatience(now)
         }
@@ -212,17 +220,17 @@ struct PipelineState: Sendable {
                 resource.run?.heldDue = old.schedule == plan.schedule ? due : isTimed ? regular : min(due, regular)
             } else {
                 var next = old.schedule == plan.schedule ? due : min(due, regular)
-                // What its server refused may have been mended by it.
-                if resource.isRefused, old != plan, !resource.schedule.isOfTimes { next = min(next, resource.soonest(at: now)) }
+                if wasRefused, old != plan { next = min(next, resource.soonest(at: now)) }
                 resource.due = max(next, notBefore(resource, now))
                 if old.schedule != plan.schedule, resource.asked == nil {
                     resource.due = afterQuietHours(max(next, notBefore(resource, now)), &resource, now)
                 }
             }
         }
-        if old != plan { resource.isRefused = false }
         resources[scope] = resource
         if resource.due == nil { schedule(scope, daemon: daemon, stored: nil, now) }
+        // What another server asked for does not hold for the one that is asked from now on.
+        if let held, resource.place != PacingPlace(old), resource.pending == held { letGo(scope, from: held, now) }
     }
 
     private mutating func remove(_ scope: ResourceScope, _ resource: Resource) {
@@ -232,6 +240,7 @@ struct PipelineState: Sendable {
         resource.due = nil
         forgetReplay(&resource)
         resource.appointment = nil
+        resource.refusedUntil = nil
         resource.isRemoved = true
         resources[scope] = resource
         retire(scope)
@@ -259,9 +268,7 @@ struct PipelineState: Sendable {
         if pacing.removeValue(forKey: resource.place) != nil {
             // The same server told the others to wait: they continue as well.
             for (other, sibling) in siblings(of: resource.place) where other != scope {
-                guard let due = sibling.due else { continue }
-                let time = sibling.appointment.map { now.instant(of: $0.due) } ?? now.instant
-                resources[other]?.due = min(due, max(time, sibling.soonest(at: now)))
+                if let due = sibling.pending { letGo(other, from: due, now) }
             }
             recordAll(of: resource.place, now)
         }

@@ -20,7 +20,8 @@ extension Breaker.Evidence {
             self = if status >= 500 { .fails } else if rules.permanentStatuses.contains(status) { .permanent(status) } else { .works }
         case .malformed, .corruptBody, .answer, .answerErrors, .contentType, .tooLarge: self = .works
         // Nobody has asked it.
-        case .spool, .refused, .credential, .budget, .cancelled: self = .none
+        case .budget: self = .waited
+        case .spool, .refused, .credential, .cancelled: self = .none
         }
     }
 }

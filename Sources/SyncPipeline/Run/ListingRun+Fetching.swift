@@ -47,6 +47,7 @@ extension ListingRun {
         }
         fetchEnvironment.listener = environment.tracer.map { ExchangeListener(tracer: $0, scope: scope) }
         fetchEnvironment.gate = environment.gates.gate(of: scope.whole)
+        fetchEnvironment.deadline = part?.deadline ?? progress.startedAt.advanced(by: resource.limits.maxRunTime.duration)
         fetchEnvironment.spool = SpoolPlace(folder: environment.document.fileURL, leavesFree: environment.store.minFreeDisk.bytes)
         if environment.archive.isKept(scope) {
             fetchEnvironment.recorder = BodyRecorder(
@@ -95,7 +96,7 @@ extension ListingRun {
         let evidence = Breaker.Evidence(outcome, resource.breaker)
         // Others of its place may wait for that.
         if evidence == .works, tally.evidence != .works { environment.answered(scope) }
-        if evidence != .none { tally.evidence = evidence }
+        tally.evidence.take(evidence)
     }
 
     /// Takes in why the run ends.
@@ -128,7 +129,7 @@ extension ListingRun {
         guard wait <= resource.retry.retryAfterPark.duration else {
             tally.outcome = .parked
             tally.parkedUntil = until
-            tally.error = "the server, or rate.requests, allows no request until \(HTTPDate.format(until))"
+            tally.error = "the server allows no request until \(HTTPDate.format(until))"
             environment.observe(.parked(scope: scope, until: until))
             return false
         }

@@ -77,7 +77,7 @@ struct PartitionSummary: Sendable {
         heldDeletes += conclusion.heldDeletes
         guardName = guardName ?? conclusion.guardName
         // What is answered of one part says nothing of the others.
-        if case .permanent = conclusion.evidence { evidence = .works } else if conclusion.evidence != .none { evidence = conclusion.evidence }
+        if case .permanent = conclusion.evidence { evidence = .works } else { evidence.take(conclusion.evidence) }
         switch report.outcome {
         case .succeeded:
             if report.isComplete { completeParts += 1 }

@@ -35,6 +35,8 @@ enum RateLimitHeaders {
             guard let remaining, let reset, reset > now else { return nil }
             // Some say so of what they do not limit.
             if let limit, limit <= 0 { return nil }
+            // Others say -1 of it; of a limit it is what was asked for too often.
+            if limit == nil, remaining < 0 { return nil }
             return remaining <= max((limit ?? 0) * rate.earlyLimit, 0) ? reset : nil
         }
 

@@ -57,6 +57,23 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
+    @Test func aRedirectWaitsForWhatAnotherWasToldMeanwhile() async throws {
+        let transport = StubTransport { _, number in
+            if number > 0 { return .response(status: 200, headers: ["Content-Type": "application/json"], body: Array("[]".utf8)) }
+            return .response(status: 302, headers: ["Location": "/moved", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "60"])
+        }
+        let start = clock.instant
+        let task = Task { [fetch = try fetch(transport)] in await fetch.run() }
+        await clock.deadlines { $0.contains(start.advanced(by: .seconds(60))) }
+        tell(.seconds(100))
+        clock.advance(by: .seconds(60))
+        await clock.deadlines { $0.contains(start.advanced(by: .seconds(100))) }
+        #expect(transport.requests.count == 1)
+        clock.advance(by: .seconds(40))
+        guard case .page = await task.value else { throw Unexpected() }
+        #expect(transport.requests.count == 2)
+    }
+
     @Test func whatAnotherWasToldBeforeIsHeardBeforeTheFirstRequest() async throws {
         let transport = StubTransport(.response(status: 200))
         tell(.seconds(100))

@@ -218,6 +218,55 @@ import Testing
         #expect(bench.state.breakers.isEmpty)
     }
 
+    // A time of the calendar is not before itself.
+    @Test func whatIsForgivenIsAskedNoSoonerThanItsTimeOfCron() throws {
+        let cron = try CronExpression(parsing: "3 * * * *")
+        var bench = MachineBench()
+        bench.configure([
+            Self.plan(people),
+            Self.plan(teams) {
+                $0.schedule.cron = cron
+                $0.schedule.jitter = Percentage(percent: 0)
+            },
+        ])
+        bench.tell(.started(isArmed: true))
+        fail(&bench, people, 3)
+        #expect(bench.due(teams) == .minutes(1) && bench.due(people) == .minutes(1))
+        bench.pass(.seconds(10))
+        #expect(bench.tell(.forgiven(people)).started == [people])
+        #expect(bench.due(teams) == .seconds(50))
+    }
+
+    // MARK: Beside a replay
+
+    @Test func whatAReplayHoldsBackIsLetGoAsWell() {
+        var bench = tripped()
+        bench.tell(.replayAsked(teams))
+        bench.pass(.seconds(10))
+        bench.tell(.forgiven(people))
+        #expect(bench.end(teams).started == [teams])
+    }
+
+    @Test func whatIsForgivenDuringAReplayIsAskedAfterIt() {
+        var bench = bench(people)
+        end(&bench, people, .permanent(404))
+        bench.tell(.replayAsked(people))
+        bench.pass(.seconds(10))
+        bench.tell(.forgiven(people))
+        #expect(bench.end(people).started == [people])
+    }
+
+    @Test func aWaitThatIsOverForOneIsOverForWhatAReplayHoldsBack() {
+        var bench = bench(people, teams)
+        end(&bench, people, .works)
+        end(&bench, teams, .works)
+        bench.tell(.told(people, until: bench.now.wall.advanced(by: .hours(2))))
+        bench.tell(.replayAsked(teams))
+        bench.pass(.minutes(1))
+        bench.tell(.resumed(people))
+        #expect(bench.end(teams).started == [teams])
+    }
+
     // MARK: Restart and reload
 
     @Test func aRestartKeepsIt() {
@@ -264,6 +313,31 @@ import Testing
         // That is this resource's affair.
         end(&bench, teams, .works)
         #expect(bench.due(teams) == .minutes(1) && bench.status(people)?.breaker == nil)
+    }
+
+    // Others of its kind may be asked sooner; what a setting of the clock, or a replay, finds anew is no sooner than that.
+    @Test func whatIsRefusedIsHeldWhateverFindsItsTimeAnew() throws {
+        let cron = try CronExpression(parsing: "* * * * *")
+        var bench = MachineBench()
+        bench.configure([
+            Self.plan(people) {
+                $0.schedule.cron = cron
+                $0.schedule.jitter = Percentage(percent: 0)
+            }
+        ])
+        bench.tell(.started(isArmed: true))
+        bench.pass(.minutes(1))
+        end(&bench, people, .permanent(404))
+        #expect(bench.due(people) == .hours(1))
+        bench.tell(.replayAsked(people))
+        bench.end(people)
+        #expect(bench.due(people) == .hours(1))
+        // The clock is set.
+        bench.now = Moment(wall: bench.now.wall.advanced(by: .minutes(10)), instant: bench.now.instant)
+        bench.tell(.due)
+        #expect(bench.due(people) == .hours(1))
+        #expect(bench.tell(.forgiven(people)).started.isEmpty)
+        #expect(bench.due(people).map { $0 <= .minutes(1) } == true)
     }
 
     @Test func whoeverAsksForItIsServed() {

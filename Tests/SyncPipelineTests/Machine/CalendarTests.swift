@@ -46,6 +46,32 @@ import Testing
         #expect(bench.due(people) == .hours(24))
     }
 
+    // It waited for its turn, or for a server that wants to be left alone.
+    @Test func aRunThatAskedForNothingHasNotServedItsTime() throws {
+        var bench = try bench(cron("0 6 * * *"))
+        bench.pass(.hours(6))
+        bench.end(people, .parked, parkedFor: .hours(2))
+        #expect(bench.due(people) == .hours(2))
+        #expect(bench.pass(.hours(2)).started == [people])
+        bench.end(people, .cancelled)
+        #expect(bench.due(people) == .seconds(10))
+        #expect(bench.pass(.seconds(10)).started == [people])
+        // One that asked has, whatever became of it.
+        bench.tell(.asking(people))
+        bench.end(people, .cancelled)
+        #expect(bench.due(people) == .hours(22) - .seconds(10))
+    }
+
+    @Test func whatABudgetHasNoRoomForComesWhenARunMayBeOver() throws {
+        var bench = try bench(cron("0 6 * * *"))
+        bench.pass(.hours(6))
+        let run = try #require(bench.run(people))
+        var conclusion = bench.conclusion(people, run, .failed)
+        conclusion.evidence = .waited
+        bench.tell(.ended(people, run: run, conclusion))
+        #expect(bench.due(people) == .hours(1))
+    }
+
     @Test func whoAsksIsNotKeptWaitingAndChangesNoTime() throws {
         var bench = try bench(cron("0 6 * * *"))
         bench.pass(.hours(5))

@@ -84,13 +84,40 @@ import Testing
         try await fixture.end()
     }
 
-    @Test func aWaitThatIsTooLongParksTheRunAndTellsWhy() async throws {
+    @Test func aTokenThatEndsWhileItsRequestWaitsIsReplacedBeforeItGoesOut() async throws {
         pages(2)
-        let fixture = try await api.fixture(ScriptedAPI.people(Self.linked + "rate = { requests = 2, per = \"1h\", burst = 1 }"))
+        api.pages.set("/token", #"{"access_token": "abc", "expires_in": 1200}"#)
+        let more = """
+            auth = { kind = "oauth2", grant = "client-credentials", token_url = "https://login.example/token", client_id = "me", client_secret = { credential = "c" } }
+            rate = { requests = 2, per = "1h", burst = 1 }
+
+            """
+        let fixture = try await api.fixture(ScriptedAPI.people(Self.linked + more), secrets: Fixture.secret("s"))
+        #expect(try await api.sync(fixture).first?.outcome == .succeeded)
+        #expect(api.paths == ["/token", "/people", "/token", "/people"])
+        #expect(api.times == [.zero, .zero, .seconds(1800), .seconds(1800)])
+        try await fixture.end()
+    }
+
+    // How long a run waits for a server is another matter.
+    @Test func aListingTakesAsLongAsItsBudget() async throws {
+        pages(3)
+        let budget = "rate = { requests = 6, per = \"1h\", burst = 1 }"
+        let fixture = try await api.fixture(ScriptedAPI.people(Self.linked + budget, defaults: "[defaults.retry]\nretry_after_park = \"0s\""))
         let report = try #require(try await api.sync(fixture).first)
-        #expect(report.outcome == .parked && report.error?.contains("budget of requests is used up") == true, "\(report.error ?? "")")
+        #expect(report.outcome == .succeeded && report.pages == 3, "\(report.error ?? "")")
+        #expect(api.times == [.zero, .seconds(600), .seconds(1200)])
+        try await fixture.end()
+    }
+
+    @Test func aBudgetThatIsTooSmallForItsRunEndsItAndIsNoWishOfTheServer() async throws {
+        pages(2)
+        let budget = "rate = { requests = 2, per = \"1h\", burst = 1 }"
+        let fixture = try await api.fixture(ScriptedAPI.people(Self.linked + budget, defaults: "[defaults.limits]\nmax_run_time = \"10m\""))
+        let report = try #require(try await api.sync(fixture).first)
+        #expect(report.outcome == .failed && report.error?.contains("budget of requests is used up") == true, "\(report.error ?? "")")
         let status = try #require(await fixture.pipeline.status().resources.first)
-        #expect(status.parkedUntil == fixture.clock.wallTime.advanced(by: .seconds(1800)))
+        #expect(status.parkedUntil == nil && status.breaker == nil && api.times == [.zero])
         try await fixture.end()
     }
 

@@ -26,6 +26,7 @@ import Testing
             (["RateLimit": "\"hour\";r=0, \"day\";r=7;t=9999", "RateLimit-Policy": "\"hour\";q=100;w=3600"], 3600),
             (["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "Wed, 01 Jan 2025 00:02:00 GMT"], 120),
             (["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "2025-01-01T00:01:00Z"], 60),
+            (["X-RateLimit-Limit": "60", "X-RateLimit-Remaining": "-1", "X-RateLimit-Reset": "60"], 60),
         ] as [([String: String], Double)])
     func whatServersSayIsUnderstood(_ headers: [String: String], _ seconds: Double) {
         #expect(wait(HTTPHeaders(headers.map { ($0.key, $0.value) })) == seconds)
@@ -38,7 +39,7 @@ import Testing
             ["X-RateLimit-Remaining": "none", "X-RateLimit-Reset": "60"], ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "soon"],
             // Some say so of what they do not limit.
             ["X-RateLimit-Limit": "0", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "60"], ["RateLimit": "\"a\";r=3;t=60"],
-            ["RateLimit": ";;=,"],
+            ["RateLimit": ";;=,"], ["X-RateLimit-Remaining": "-1", "X-RateLimit-Reset": "60"],
         ] as [[String: String]])
     func whereMoreIsLeftOrNobodySaysItNobodyWaits(_ headers: [String: String]) {
         #expect(wait(HTTPHeaders(headers.map { ($0.key, $0.value) })) == nil)

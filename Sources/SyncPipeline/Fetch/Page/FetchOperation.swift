@@ -133,6 +133,8 @@ public struct FetchEnvironment: Sendable {
     var listener: ExchangeListener?
     /// What its requests go through before they take a slot; nil: they are not counted.
     var gate: RequestGate?
+    /// When its run has to end: it waits no longer than that for its own budget. Nil: as long as for a server.
+    var deadline: SyncInstant?
     /// Called with what happens. Called on no particular thread.
     public let observe: @Sendable (FetchEvent) -> Void
     /// Until when the server wants to be left alone, whichever fetch it told; nil if it may be polled. Called before every attempt, once the attempt

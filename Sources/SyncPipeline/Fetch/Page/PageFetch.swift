@@ -110,19 +110,18 @@ public struct PageFetch: Sendable {
             willFollow: { try await willFollow(status: $0, headers: $1, watch: $2) })
         do {
             // Before the slot is taken: a fetch that waits for a token delays nobody else.
-            let credential: Credential
+            var credential: Credential
             switch await self.credential(attempt: attempt) {
             case .success(let read): credential = read
-            case .failure(let error):
-                if let until = error.notBefore { await environment.willWait(until) }
-                return .done(error.kind == .cancelled ? .cancelled : parking(error) ?? .failed(error))
+            case .failure(let error): return await refusal(error)
             }
+            var wasUsable = isUsable(credential)
             // What makes a GET conditional means something else to a POST (RFC 9110, 13.1).
             let sent = environment.settings.http.conditional == .auto && request.method == .get ? validators : nil
             // Before the slot, too, for the same reason.
             let pass = try await environment.gate?.enter { environment.observe(.waiting($0)) }
             defer { pass?.leave() }
-            let ask = { () async throws -> Verdict in
+            let ask = { (credential: Credential) async throws -> Verdict in
                 // While this one waited for its slot another may have been told to wait.
                 if let until = environment.notBefore() { return .leftAlone(until: until) }
                 if let pass, !pass.admit() { return .overtaken }
@@ -135,22 +134,43 @@ public struct PageFetch: Sendable {
             }
             var verdict = Verdict.overtaken
             while case .overtaken = verdict {
-                try await pass?.ready(patience: patience) { environment.observe(.waiting($0)) }
-                verdict = if let slots = environment.slots { try await slots.run(for: request.address.origin, ask) } else { try await ask() }
+                try await pass?.ready(patience: budgetPatience) { environment.observe(.waiting($0)) }
+                // A long wait may have outlived its token. Another one may take what its place allows next.
+                if wasUsable, !isUsable(credential) {
+                    switch await self.credential(attempt: attempt) {
+                    case .success(let read): credential = read
+                    case .failure(let error): return await refusal(error)
+                    }
+                    wasUsable = isUsable(credential)
+                    try await pass?.ready(patience: budgetPatience) { environment.observe(.waiting($0)) }
+                }
+                let shown = credential
+                verdict =
+                    if let slots = environment.slots {
+                        try await slots.run(for: request.address.origin) { try await ask(shown) }
+                    } else {
+                        try await ask(shown)
+                    }
             }
             return isRefused(credential, verdict, mayRenew: mayRenew) ? .renew : verdict
         } catch var error as FetchError {
             error.attempts = error.kind == .credential ? attempt - 1 : attempt
             if error.url.isEmpty { error.url = environment.settings.redactor.redact(request.address) }
-            if error.kind == .budget, let until = error.notBefore {
-                error.attempts = attempt - 1
-                await environment.willWait(until)
-            }
+            if error.kind == .budget { error.attempts = attempt - 1 }
             if let parked = parking(error) { return .done(parked) }
             return judge(error)
         } catch {
             return .done(.cancelled)
         }
+    }
+
+    /// Whether its token, if it has one, has not ended.
+    private func isUsable(_ credential: Credential) -> Bool { credential.token?.isUsable(at: environment.clock.instant) ?? true }
+
+    /// There is nothing to identify the request with.
+    private func refusal(_ error: FetchError) async -> Verdict {
+        if let until = error.notBefore { await environment.willWait(until) }
+        return .done(error.kind == .cancelled ? .cancelled : parking(error) ?? .failed(error))
     }
 
     /// Before a redirect is followed on the same server: it is one more request, and what the server says of its limit holds for it.
@@ -161,14 +181,20 @@ public struct PageFetch: Sendable {
             environment.observe(.waiting(wait))
         }
         let now = environment.clock.wallTime
-        if let until = RateLimitHeaders.exhaustion(headers, environment.settings.rate, now: now) {
-            let rest = min(now.duration(to: until), environment.settings.retry.maxPark.duration)
-            await environment.willWait(now.advanced(by: rest))
-            if rest > patience { throw FetchError(.status(status), notBefore: now.advanced(by: rest)) }
-            wait(rest)
-            try await environment.clock.sleep(for: rest)
-        }
-        try await environment.gate?.follow(patience: patience, tell: wait)
+        var asked = RateLimitHeaders.exhaustion(headers, environment.settings.rate, now: now)
+            .map { min($0, now.advanced(by: environment.settings.retry.maxPark.duration)) }
+        if let asked { await environment.willWait(asked) }
+        repeat {
+            // Another fetch may be told while this one waits.
+            while let until = [asked, environment.notBefore()].compactMap(\.self).max() {
+                asked = nil
+                let rest = environment.clock.wallTime.duration(to: until)
+                if rest > patience { throw FetchError(.status(status), notBefore: until) }
+                wait(rest)
+                try await environment.clock.sleep(for: rest)
+            }
+            try await environment.gate?.follow(patience: budgetPatience, tell: wait)
+        } while environment.notBefore() != nil
     }
 
     /// Whether the request is to be made again with another token. A token may end at any page of a run (RFC 6750, 3.1). One that was just fetched has not
@@ -305,8 +331,11 @@ public struct PageFetch: Sendable {
     /// Whether a request that may have reached the server is made again.
     private var isMethodRetried: Bool { isAnyRetried && (request.method == .get || environment.settings.isIdempotent) }
 
-    /// The longest that a run waits for anything.
+    /// The longest that a run waits for a server.
     private var patience: Duration { environment.settings.retry.retryAfterPark.duration }
+
+    /// The longest that it waits for what it allows itself: a listing takes as long as its budget says, as long as its run may take that.
+    private var budgetPatience: Duration { environment.deadline.map { environment.clock.instant.duration(to: $0) } ?? patience }
 
     private var isAnyRetried: Bool { environment.settings.retry.methods.contains(.get) }
 

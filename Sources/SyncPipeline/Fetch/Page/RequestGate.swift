@@ -4,8 +4,9 @@ import Synchronization
 
 /// Lets the requests of a place out as its budgets allow, and so many at a time: first come, first served.
 ///
-/// One of those that wait has its turn. It waits for the budget, then for a slot, and once it goes out the next one has its turn. So nobody holds a
-/// slot while waiting for a budget, and what a budget gave goes out at once.
+/// One of those that wait has its turn. It waits for the budget, then for a slot, and once it goes out the next one has its turn. So what a
+/// budget gave goes out at once, and nobody takes a slot and waits for a budget in it, but who is redirected: such a one has its slot already, and goes
+/// before those that wait.
 final class RequestGate: Sendable {
     /// What resources say of their place. All of it holds for each of them.
     struct Rules: Sendable, Hashable {
@@ -106,7 +107,7 @@ final class RequestGate: Sendable {
         }
 
         /// Returns when the budget allows a request.
-        /// - Throws: `FetchError` of the class `budget` if that takes longer than `patience`; `CancellationError`.
+        /// - Throws: `FetchError` of the class `budget` at once if that takes longer than `patience`; `CancellationError`.
         func ready(patience: Duration, tell: (Duration) -> Void) async throws {
             while let wait = try gate.wait(patience: patience) {
                 tell(wait)
@@ -148,7 +149,7 @@ final class RequestGate: Sendable {
 
     /// A request that is under way goes on with another one, or one is made that has no turn: it takes what the budget gives next.
     ///
-    /// - Throws: `FetchError` of the class `budget` if that takes longer than `patience`; `CancellationError`.
+    /// - Throws: `FetchError` of the class `budget` at once if that takes longer than `patience`; `CancellationError`.
     func follow(patience: Duration, tell: (Duration) -> Void) async throws {
         let wait = try state.withLock { state -> Duration in
             let now = clock.instant, next = state.next(at: now), wait = now.duration(to: next)
@@ -161,11 +162,11 @@ final class RequestGate: Sendable {
         try await clock.sleep(for: wait)
     }
 
+    /// It has no time before which nobody asks: no server has asked for one, and whoever comes next waits here as well.
     private func exhausted(_ wait: Duration) -> FetchError {
         FetchError(
-            .budget, detail: "rate.requests allows the next one in \(Int(wait.inSeconds.rounded(.up))) s",
-            notBefore: clock.wallTime.advanced(by: wait),
-            attempts: 0)
+            .budget, detail: "rate.requests allows the next one in \(Int(wait.inSeconds.rounded(.up))) s, which is too late for this run", attempts: 0
+        )
     }
 
     private func wait(patience: Duration) throws -> Duration? {

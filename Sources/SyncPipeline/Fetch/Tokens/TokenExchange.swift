@@ -46,7 +46,7 @@ struct TokenExchange: Sendable {
         var attempt = 1
         while true {
             // Before anything is signed, and while nothing is lost by a stop.
-            try await gate?.follow(patience: rules.retry.retryAfterPark.duration) { flight.tell(.waiting($0)) }
+            try await gate?.follow(patience: rules.budgetPatience) { flight.tell(.waiting($0)) }
             let start = wallStart
             // Read anew: it may have been replaced meanwhile.
             let question = try await request.question(
@@ -244,11 +244,14 @@ struct TokenRules: Sendable {
     let retry: RetryConfiguration
     let transport: TransportOptions
     let userAgent: String
+    /// How long it waits for what its place allows itself: no run waits for longer.
+    let budgetPatience: Duration
 
     /// Those of a resource, for the host that tokens come from.
     init(_ resource: ResourceConfiguration, address: HTTPAddress, daemon: DaemonConfiguration, userAgent: String) {
         http = resource.http
         retry = resource.retry
+        budgetPatience = resource.limits.maxRunTime.duration
         self.userAgent = userAgent
         let allowsPrivateNetworks =
             switch resource.http.allowPrivateNetworks {

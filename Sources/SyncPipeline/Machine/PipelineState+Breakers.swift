@@ -39,7 +39,8 @@ extension PipelineState {
     }
 
     private mutating func fail(_ resource: Resource, _ scope: ResourceScope, isUnreachable: Bool, _ now: Moment) {
-        let place = resource.place, isAlone = !siblings(of: place).contains { $0.0 != scope && $0.1.isPollable }
+        let place = resource.place
+        let isAlone = !resources.places[place, default: []].contains { $0 != scope && resources[$0]?.isPollable == true }
         var breaker = breakers[place] ?? Breaker()
         let opens = breaker.fail(scope, isUnreachable: isUnreachable, isAlone: isAlone, resource.plan.breaker, at: now.instant)
         breakers[place] = breaker

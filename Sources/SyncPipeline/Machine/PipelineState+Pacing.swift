@@ -29,7 +29,9 @@ extension PipelineState {
     }
 
     func siblings(of place: PacingPlace) -> [(ResourceScope, Resource)] {
-        resources.filter { $0.value.place == place && !$0.value.isRemoved }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        resources.places[place, default: []].sorted().compactMap { scope in
+            resources[scope].flatMap { $0.isRemoved ? nil : (scope, $0) }
+        }
     }
 
     /// The earliest time at which its server, or its breaker, allows a poll.

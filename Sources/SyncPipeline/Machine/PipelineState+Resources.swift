@@ -21,6 +21,8 @@ extension PipelineState {
         private(set) var children: [ResourceScope: Set<ResourceScope>] = [:]
         /// Those that run and have children, with the time when they began.
         private(set) var runningParents = Timeline()
+        /// Those that ask a place, removed ones included.
+        private(set) var places: [PacingPlace: Set<ResourceScope>] = [:]
         /// Those that were set since `changes` was asked last.
         private var changed: Set<ResourceScope> = []
 
@@ -31,6 +33,7 @@ extension PipelineState {
             get { all[scope] }
             set {
                 let parents = all[scope]?.parents
+                move(scope, from: all[scope]?.place, to: newValue?.place)
                 all[scope] = newValue
                 if parents != newValue?.parents {
                     if let parents { children[parents]?.remove(scope) }
@@ -55,6 +58,15 @@ extension PipelineState {
             return changed.union(current.until(now).map(\.scope)).sorted()
         }
 
+        private mutating func move(_ scope: ResourceScope, from old: PacingPlace?, to new: PacingPlace?) {
+            guard old != new else { return }
+            if let old {
+                places[old]?.remove(scope)
+                if places[old]?.isEmpty == true { places[old] = nil }
+            }
+            if let new { places[new, default: []].insert(scope) }
+        }
+
         private func parentsStart(_ scope: ResourceScope) -> SyncInstant? { children[scope]?.isEmpty == false ? all[scope]?.run?.started : nil }
 
         private static func end(of resource: Resource) -> SyncInstant? { resource.isPollable && !resource.isStale ? resource.staleTime : nil }
@@ -66,6 +78,7 @@ extension PipelineState {
         /// What is wrong with the order, in words; nil: nothing.
         var violation: String? {
             for (scope, resource) in all {
+                if places[resource.place]?.contains(scope) != true { return "\(scope) asks another place" }
                 if due.times[scope] != resource.due { return "\(scope) has another due time" }
                 if current.times[scope] != Self.end(of: resource) { return "\(scope) is current for another time" }
                 if running.contains(scope) != (resource.run != nil) { return "\(scope) has another run" }
@@ -74,6 +87,7 @@ extension PipelineState {
                 if runningParents.times[scope] != parentsStart(scope) { return "\(scope) lists parents since another time" }
                 if notices.times[scope] != resource.run.flatMap(Self.notice) { return "\(scope) is noticeable at another time" }
             }
+            if places.values.reduce(0, { $0 + $1.count }) != all.count { return "a place is asked by somebody who does not ask it" }
             let timelines = [due, current, deadlines, notices, runningParents], known = timelines.reduce(running) { $0.union($1.times.keys) }
             return timelines.allSatisfy(\.isSorted) && known.isSubset(of: all.keys) ? nil : "\(known.count) entries are out of order"
         }

@@ -85,6 +85,21 @@ import Testing
         #expect(gate.waiting == 0)
     }
 
+    @Test func whoseTurnDoesNotComeInTimeIsToldWhy() async throws {
+        let gate = gate { $0.concurrency = 1 }, log = Log()
+        let first = try await goOut(gate), end = clock.instant.advanced(by: .seconds(60))
+        let second = Task { try await gate.enter(until: end) { wait in log.times.withLock { $0.append(wait) } } }
+        while gate.waiting != 1 { await Task.yield() }
+        await clock.deadlines { $0.contains(end) }
+        // How long it takes nobody knows.
+        #expect(log.times.withLock { $0 } == [.seconds(60)])
+        clock.advance(by: .seconds(60))
+        let error = await #expect(throws: FetchError.self) { try await second.value }
+        #expect(error?.kind == .budget && error?.detail.contains("not its turn") == true && gate.waiting == 0)
+        first.leave()
+        try await goOut(gate).leave()
+    }
+
     @Test func whoGivesUpLetsTheNextOneHaveTheTurn() async throws {
         let gate = slow
         try await goOut(gate).leave()

@@ -20,6 +20,17 @@ import Testing
         }
     }
 
+    @Test(.longProcess, .timeLimit(.minutes(60))) func fourTimesAsManyFailuresOfOneServerAreNotMoreThanSixTimesTheWork() async {
+        await #expect(processExitsWith: .success) {
+            var ratio = Double.infinity
+            for _ in 0..<4 where ratio > 6 { ratio = Self.fail(2_000) / Self.fail(500) }
+            if ratio > 6 {
+                Issue.record("four times as much is \(ratio) times the work")
+                exit(EXIT_FAILURE)
+            }
+        }
+    }
+
     /// All begin at once, end one after the other, and are due again at the same time, twice.
     private static func work(_ count: Int) -> Double {
         var bench = MachineBench()
@@ -30,6 +41,22 @@ import Testing
         for scope in scopes { bench.end(scope) }
         bench.pass(.hours(1))
         for scope in scopes { bench.end(scope) }
+        return time() - start
+    }
+
+    /// All begin at once, and fail one after the other.
+    private static func fail(_ count: Int) -> Double {
+        var bench = MachineBench()
+        let scopes = (0..<count).map { ResourceScope(source: "api", resource: "r\($0)") }
+        bench.configure(scopes.map { MachineBench.plan($0) })
+        bench.tell(.started(isArmed: true))
+        let start = time()
+        for scope in scopes {
+            guard let run = bench.run(scope) else { continue }
+            var conclusion = bench.conclusion(scope, run, .failed)
+            conclusion.evidence = .fails
+            bench.tell(.ended(scope, run: run, conclusion))
+        }
         return time() - start
     }
 

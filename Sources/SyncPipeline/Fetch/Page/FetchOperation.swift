@@ -167,7 +167,7 @@ public enum FetchEvent: Sendable, Hashable {
     case attempt(Int)
     /// It goes out.
     case asking(Int)
-    /// The budget of the server's place allows no request before the end of this time.
+    /// It waits for what its place allows, or for what its server asked for on the way: for so long, or where nobody knows for no longer than that.
     case waiting(Duration)
     /// An attempt failed and there will be another one after `delay`.
     case retrying(FetchError, delay: Duration)

@@ -119,7 +119,7 @@ public struct PageFetch: Sendable {
             // What makes a GET conditional means something else to a POST (RFC 9110, 13.1).
             let sent = environment.settings.http.conditional == .auto && request.method == .get ? validators : nil
             // Before the slot, too, for the same reason.
-            let pass = try await environment.gate?.enter { environment.observe(.waiting($0)) }
+            let pass = try await environment.gate?.enter(until: environment.deadline) { environment.observe(.waiting($0)) }
             defer { pass?.leave() }
             let ask = { (credential: Credential) async throws -> Verdict in
                 // While this one waited for its slot another may have been told to wait.

@@ -23,9 +23,14 @@ final class RequestGate: Sendable {
         }
     }
 
+    /// How the wait for a turn ends.
+    private enum Turn {
+        case own, tooLate, cancelled
+    }
+
     private struct Waiter {
         let id: Int
-        let continuation: CheckedContinuation<Bool, Never>
+        let continuation: CheckedContinuation<Turn, Never>
     }
 
     private struct State {
@@ -85,7 +90,7 @@ final class RequestGate: Sendable {
             state.concurrency = rules.concurrency
             return state.serveNext()
         }
-        next?.continuation.resume(returning: true)
+        next?.continuation.resume(returning: .own)
     }
 
     /// How many wait for their turn.
@@ -134,17 +139,28 @@ final class RequestGate: Sendable {
 
     /// Returns when it is the caller's turn.
     ///
-    /// - Parameter tell: hears how long that takes, where it is known.
-    /// - Throws: `CancellationError`.
-    func enter(tell: (Duration) -> Void) async throws -> Pass {
-        let (id, wait) = state.withLock { state -> (Int, Duration) in
+    /// - Parameters:
+    ///   - deadline: when the caller has to give up; nil: it is cancelled then.
+    ///   - tell: hears how long that takes, or how long it may take at the most where nobody knows. Called only if somebody comes before.
+    /// - Throws: `FetchError` of the class `budget` if it is not its turn by the deadline; `CancellationError`.
+    func enter(until deadline: SyncInstant? = nil, tell: (Duration) -> Void) async throws -> Pass {
+        let now = clock.instant
+        let (id, wait) = state.withLock { state -> (Int, Duration?) in
             state.nextID += 1
-            let now = clock.instant, before = state.waiting.count + (state.isTaken ? 1 : 0)
-            return (state.nextID, before == 0 ? .zero : now.duration(to: state.next(at: now, after: before)))
+            if state.isFree, state.waiting.isEmpty { return (state.nextID, nil) }
+            let before = state.waiting.count + (state.isTaken ? 1 : 0)
+            return (state.nextID, now.duration(to: state.next(at: now, after: before)))
         }
-        if wait > .zero { tell(wait) }
-        guard await hasTurn(id) else { throw CancellationError() }
-        return Pass(self)
+        if let wait {
+            let most = deadline.map { now.duration(to: $0) } ?? wait, told = wait > .zero ? min(wait, most) : most
+            if told > .zero { tell(told) }
+        }
+        switch await turn(of: id, until: wait == nil ? nil : deadline) {
+        case .own: return Pass(self)
+        case .cancelled: throw CancellationError()
+        case .tooLate:
+            throw FetchError(.budget, detail: "others of its place came first, and it was not its turn until its run had to end", attempts: 0)
+        }
     }
 
     /// A request that is under way goes on with another one, or one is made that has no turn: it takes what the budget gives next.
@@ -184,7 +200,7 @@ final class RequestGate: Sendable {
             state.underWay += 1
             return (true, state.serveNext())
         }
-        next?.continuation.resume(returning: true)
+        next?.continuation.resume(returning: .own)
         return isAdmitted
     }
 
@@ -193,35 +209,44 @@ final class RequestGate: Sendable {
             if isUnderWay { state.underWay -= 1 } else { state.isTaken = false }
             return state.serveNext()
         }
-        next?.continuation.resume(returning: true)
+        next?.continuation.resume(returning: .own)
     }
 
-    private func hasTurn(_ id: Int) async -> Bool {
-        let hasTurn = await withTaskCancellationHandler {
+    private func turn(of id: Int, until deadline: SyncInstant?) async -> Turn {
+        let end = deadline.map { deadline in clock.call(at: deadline) { [weak self] in self?.giveUp(id, .tooLate) } }
+        defer { end?.cancel() }
+        let turn = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let answer: Bool? = state.withLock { state in
-                    if state.cancelled.remove(id) != nil { return false }
+                let answer: Turn? = state.withLock { state in
+                    if state.cancelled.remove(id) != nil { return .cancelled }
                     if state.isFree, state.waiting.isEmpty {
                         state.isTaken = true
-                        return true
+                        return .own
                     }
+                    // The call may have come already.
+                    if let deadline, clock.instant >= deadline { return .tooLate }
                     state.waiting.append(Waiter(id: id, continuation: continuation))
                     return nil
                 }
                 if let answer { continuation.resume(returning: answer) }
             }
         } onCancel: {
-            let waiter = state.withLock { state in
-                guard let index = state.waiting.firstIndex(where: { $0.id == id }) else {
-                    state.cancelled.insert(id)
-                    return nil as Waiter?
-                }
-                return state.waiting.remove(at: index)
-            }
-            waiter?.continuation.resume(returning: false)
+            giveUp(id, .cancelled)
         }
         state.withLock { _ = $0.cancelled.remove(id) }
-        return hasTurn
+        return turn
+    }
+
+    /// Who waits for its turn waits no longer; who is cancelled will not begin to.
+    private func giveUp(_ id: Int, _ reason: Turn) {
+        let waiter = state.withLock { state -> Waiter? in
+            guard let index = state.waiting.firstIndex(where: { $0.id == id }) else {
+                if reason == .cancelled { state.cancelled.insert(id) }
+                return nil
+            }
+            return state.waiting.remove(at: index)
+        }
+        waiter?.continuation.resume(returning: reason)
     }
 }
 

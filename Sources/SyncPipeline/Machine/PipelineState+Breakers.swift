@@ -93,7 +93,8 @@ extension PipelineState {
         if resource.asked == nil {
             soonest = max(soonest, resource.appointment.map { now.instant(of: $0.due) } ?? soonest, resource.heldUntil ?? soonest)
         }
-        resources[scope]?.pending = max(min(due, soonest), notBefore(resource, now))
+        let next = max(min(due, soonest), notBefore(resource, now))
+        resources[scope]?.pending = next
     }
 
     /// The time until which a resource is held since its place is not to be asked; nil: it is due for another reason.

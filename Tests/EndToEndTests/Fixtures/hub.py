@@ -204,7 +204,9 @@ class Handler(stage.Handler):
     def say(self, status, told, headers=()):
         body = json.dumps(told).encode()
         tag = hashlib.sha256(body + repr(headers).encode()).hexdigest()
-        left = [("X-RateLimit-Limit", "5000"), ("X-RateLimit-Remaining", str(world.left)), ("X-RateLimit-Reset", str(int(time.time()) + 3600))]
+        # Where none is left there are more in a moment.
+        reset = int(time.time()) + (3600 if world.left else 1)
+        left = [("X-RateLimit-Limit", "5000"), ("X-RateLimit-Remaining", str(world.left)), ("X-RateLimit-Reset", str(reset))]
         kind = ("Content-Type", "application/json; charset=utf-8")
         self.reply(status, body, [kind, *headers, *left], etag=f'W/"{tag}"' if status == 200 else None)
 

@@ -20,8 +20,8 @@ import Testing
     @Test func aBudgetIsWhatTheFileSays() throws {
         let rate = try resource(
             """
-            rate = { requests = 60, per = "2m", burst = 5, concurrency = 3, scope = "source", reset_format = "epoch-ms", early_limit = 0.1, headers = {
-              limit = "X-L", remaining = "X-Left", reset = "X-When" } }
+            rate = { requests = 60, per = "2m", burst = 5, concurrency = 3, scope = "source", reset_format = "epoch-ms", early_limit = 0.1, \
+            headers = { limit = "X-L", remaining = "X-Left", reset = "X-When" } }
             """
         ).rate
         #expect(rate.requests == 60 && rate.per == .minutes(2) && rate.burst == 5 && rate.concurrency == 3 && rate.scope == .source)

@@ -164,7 +164,7 @@ import Testing
 
     @Test func whatNothingIsMadeOfIsToldOnceInARun() async throws {
         let fixture = try await fixture(
-            "unknown_fields = \"warn\" }\nfilter = { path = \"$.state\", in = [\"on\"] }\nset = { rank = \"3\"")
+            "unknown_fields = \"warn\" }\nfilter = [{ path = \"$.state\", in = [\"on\"] }]\nset = { rank = \"3\"")
         let report = try await list(
             #"[{"id": 1, "state": "on", "rank": 1, "flag": {"a": 1}, "team": {"id": 5, "colour": "red"}}, {"id": 2, "state": "on", "flag": 2, "king": 3}]"#,
             fixture)

@@ -104,9 +104,9 @@ import Testing
 
     // A part that is not there says nothing of the others, and a list that is gone is what the configuration waits for.
     @Test func whatIsGoneIsNotARefusal() async throws {
-        api.set("/people", "[{\"id\": 1}]")
+        api.set("/people", "{\"id\": 1}")
         let toml = ScriptedAPI.configuration(
-            ScriptedAPI.resource("people", of: "Person", "deletion = { detect = \"gone-status\", max_fraction = 1.0 }"))
+            ScriptedAPI.resource("people", of: "Person", "records = \"$\"\ndeletion = { detect = \"gone-status\", max_fraction = 1.0 }"))
         let fixture = try await api.fixture(toml)
         try await fixture.sync()
         api.set("/people", "", status: 410)

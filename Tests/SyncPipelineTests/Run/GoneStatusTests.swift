@@ -217,7 +217,7 @@ import Testing
     }
 
     // Where a token leads there may be nothing any more, and everything where it is asked for without one.
-    @Test(arguments: ["detect = \"gone-status\", confirm_runs = 1", "detect = \"field\", path = \"$['@removed']\""], [404, 410])
+    @Test(arguments: ["detect = \"snapshot\", confirm_runs = 1", "detect = \"field\", path = \"$['@removed']\""], [404, 410])
     func aTokenThatIsGoneSaysNothingOfTheRows(deletion: String, status: Int) async throws {
         let api = DeltaAPI()
         for id in 1...3 { api.put(id) }

@@ -36,7 +36,7 @@ struct MessageIDTests {
         let written = try catalogue().map(\.id)
         #expect(Set(written).count == written.count, "an id stands twice")
         #expect(Set(written) == Set(MessageID.allCases.map(\.rawValue)))
-        #expect(MessageID.allCases.count == 22)
+        #expect(MessageID.allCases.count == 26)
     }
 
     @Test func everyEntryExplainsItself() throws {
@@ -64,9 +64,9 @@ struct MessageIDTests {
     @Test func prioritiesAreThoseOfTheTable() {
         let counted = Dictionary(grouping: MessageID.allCases, by: \.priority).mapValues { Set($0) }
         #expect(counted[.critical] == [.storeCorrupt, .diskLow, .watchdogMissed])
-        #expect(counted[.error] == [.reloadFailed, .authRejected, .tlsFailed])
-        #expect(counted[.warning]?.count == 6)
-        #expect(counted[.notice]?.count == 8)
+        #expect(counted[.error] == [.reloadFailed, .authRejected, .tlsFailed, .backupFailed])
+        #expect(counted[.warning]?.count == 8)
+        #expect(counted[.notice]?.count == 9)
         #expect(counted[.info] == [.runFinished, .statusDump])
         for id in MessageID.allCases { #expect(JournalPriority(id.priority.level) == id.priority) }
     }

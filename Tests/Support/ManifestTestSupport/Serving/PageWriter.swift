@@ -31,8 +31,9 @@ struct PageWriter {
         let byHeader = !value.paths(from: "headers").isEmpty
         var unknown: [Unknown] = []
         for (index, path) in valuePaths.enumerated() {
-            // A number that is also compared is there on the last page, too.
-            let number: [DataValue?] = allStopPaths.contains(path) && page.next == nil ? [.int(page.number)] : []
+            // A number that is also compared is there on the last page, too; where the next page is named, nothing is.
+            let isNumber = allStopPaths.contains(path) && page.next == nil && path.last?.lowercased().contains("next") != true
+            let number: [DataValue?] = isNumber ? [.int(page.number)] : []
             unknown.append(Unknown(path: path, candidates: number + tokens(page, isFirst: index == 0)))
         }
         unknown += stopPaths.map { Unknown(path: $0, candidates: flags($0, page)) }

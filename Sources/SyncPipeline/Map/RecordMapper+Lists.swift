@@ -33,7 +33,8 @@ extension RecordMapper {
             }
             return
         }
-        dropped.append(id)
+        // One that an earlier batch of the page has made is nowhere else yet.
+        if !context.hasInserted(id) { dropped.append(id) }
         let copy = row.copy()
         copy.update(slot, to: .null)
         context.updateRow(id, to: copy, changed: SlotSet([slot]), base: row)

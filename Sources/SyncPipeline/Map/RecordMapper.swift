@@ -61,7 +61,7 @@ final class RecordMapper {
     private(set) var overwritten: [String: Set<Int64>] = [:]
     /// Whether an object that records hold was another before, or two of them say different things of it.
     private(set) var changesHeld = false
-    /// Rows that were removed from lists, and about which the page says nothing else.
+    /// Rows that were there, and were removed from lists, and about which the page says nothing else.
     var dropped: [NSManagedObjectID] = []
     /// Rows that records of a comparable entity name, list or hold, and that were there.
     private(set) var named: Set<NSManagedObjectID> = []

@@ -91,6 +91,18 @@ extension ListingRun {
         return try await environment.workers.run { try StoredKeys.keys(.members, of: scope, page: key, in: $0) }
     }
 
+    /// The rows that a page's records were when it was read last, where a run did that since the last one that read everything, and the number of that run.
+    ///
+    /// - Returns: nil, too, where they cannot be read.
+    func unsettledRows(of key: String, since completeRun: Int64) async throws -> (rows: KeyRuns, run: Int64)? {
+        if knowledge.withLock({ $0.requests?.isBlank == true }) { return nil }
+        let scope = scope
+        return try await environment.workers.run { worker in
+            guard let page = try RequestTable.existing(of: scope, key, in: worker), page.run > completeRun else { return nil }
+            return try StoredKeys.keys(.members, of: scope, page: key, in: worker).map { (rows: $0, run: page.run) }
+        }
+    }
+
     private func holds(
         _ requests: some Collection<String>, _ entity: EntityMapping, in worker: NSManagedObjectContext, members: () throws -> KeyRuns?
     ) throws -> Bool {

@@ -236,6 +236,8 @@ final class ListingRun: Sendable {
                 var comparison = prepared.comparison
                 if comparison.isPossible { comparison.mayBeKept = comparison.mayBeKept && tally.mayCompare }
                 if fetched.content.isCompared { comparison.written = tally.rowsWritten(over: stored?.run ?? 0) }
+                let isSettled = known.map { $0.run <= tally.completeRun } ?? false
+                let before = isRepeated || isSettled ? nil : try await unsettledRows(of: request.key, since: tally.completeRun)
                 do {
                     facts = try await parse(
                         fetched, packing, request: request, isRepeated: isRepeated, comparison, surroundings, page: page, tally: &tally)
@@ -245,6 +247,8 @@ final class ListingRun: Sendable {
                     mustRead = true
                     continue
                 }
+                // What that run made of them is not written anew where the records are the same.
+                if let before { tally.unsettle(before.rows, readIn: before.run) }
             case .notModified(let unmodified):
                 guard let stored, var known = stored.facts?.renewed(by: unmodified, pagination: resource.pagination, settings: settings) else {
                     mustRead = true

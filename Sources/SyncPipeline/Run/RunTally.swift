@@ -27,7 +27,7 @@ struct RunTally: Sendable {
     private var writtenSince = KeyCollector()
     /// The number of the last run that read all there was; 0: none did.
     var completeRun: Int64 = 0
-    /// The rows of unchanged pages that were read since then, by the number of the run that read them.
+    /// The rows of pages that were read since then by other runs, by the number of the run that read them.
     private var unsettled: [Int64: KeyRuns] = [:]
     var hasUnsettled: Bool { !unsettled.isEmpty }
     /// The pages that are unchanged.
@@ -138,7 +138,7 @@ struct RunTally: Sendable {
     /// Takes in that the records of these rows say that they are gone.
     mutating func lose(_ keys: KeyRuns) { gone.formUnion(keys) }
 
-    /// Takes in the rows of an unchanged page that was read in a run which may not have come to later pages that say another thing of them.
+    /// Takes in the rows of a page that was read in a run which may not have come to later pages that say another thing of them.
     mutating func unsettle(_ rows: KeyRuns, readIn run: Int64) { unsettled[run, default: []].formUnion(rows) }
 
     /// The rows that may have been made or changed, for pages before it, since a page was read in the run of this number. Two runs have the same number

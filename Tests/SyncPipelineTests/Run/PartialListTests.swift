@@ -108,8 +108,10 @@ import Testing
     @Test(arguments: [("false", [11]), ("0", [11]), ("", [11]), ("No", [11]), ("true", [10, 11]), ("1", [10, 11])] as [(String, [Int64])])
     func aCellThatSaysNoSaysThatTheListIsAllOfIt(flag: String, members: [Int64]) async throws {
         let list = #"subscriptions = { to = "Subscription", path = "$.subscription", many = true, partial_if = "$.more" }"#
+        // The server calls everything JSON.
+        let format = "format = \"csv\"\nparse = { content_types = [\"application/json\"] }"
         let toml = ScriptedAPI.configuration(
-            ScriptedAPI.resource("customers", of: "Customer", "format = \"csv\""),
+            ScriptedAPI.resource("customers", of: "Customer", format),
             entities: """
                 [entity.Customer]
                 key = ["id"]

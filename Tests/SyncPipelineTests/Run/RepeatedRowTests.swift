@@ -172,6 +172,21 @@ import Testing
         try await fixture.end()
     }
 
+    // Also where the page that it was on is read once more, and finds its rows as they should be by what it says.
+    @Test func theLaterPageCountsAlsoWhereTheEarlierOneHasChangedOnceMoreSinceARunEndedBetweenThem() async throws {
+        let fixture = try await twoPages(), later = #"{"id": 1, "name": "later"}"#, changed = #"{"id": 1, "name": "changed"}"#
+        serve(#"{"id": 1, "name": "earlier"}"#, later)
+        try await fixture.sync("api/people")
+        serve(changed, later)
+        api.set("/people?page=1", "", status: 500)
+        #expect(try await fixture.sync("api/people").outcome == .failed)
+        serve(#"\#(changed), {"id": 2, "name": "new"}"#, later)
+        #expect(try await fixture.sync("api/people").notModifiedPages == 0)
+        #expect(try await Self.rows(fixture) == ["1 later", "2 new"])
+        #expect(try await fixture.sync("api/people").notModifiedPages == 2)
+        try await fixture.end()
+    }
+
     @Test func whenTheLaterPageLetsGoOfARowItIsWhatTheEarlierOneSays() async throws {
         let fixture = try await twoPages(), earlier = #"{"id": 1, "name": "earlier"}"#
         serve(earlier, #"{"id": 1, "name": "later"}, {"id": 2, "name": "two"}"#)

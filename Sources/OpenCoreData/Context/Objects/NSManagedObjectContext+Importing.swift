@@ -101,6 +101,12 @@ extension NSManagedObjectContext {
         return isSaved ? try coordinator.count(plan, among: runs) : nil
     }
 
+    /// Whether an object is new in this context, and not saved yet.
+    package func hasInserted(_ id: NSManagedObjectID) -> Bool {
+        checkQueue()
+        return chain.withLock { level.change(of: id)?.kind == .inserted }
+    }
+
     /// How many rows are unsaved in this context itself.
     package var unsavedRowCount: Int { chain.withLock { level.pending.rowCount } }
 }

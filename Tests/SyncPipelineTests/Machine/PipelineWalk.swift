@@ -39,6 +39,8 @@ struct PipelineWalk {
     private var plans: [ResourceConfiguration] = []
     private var open: [OpenRun] = []
     private var lastStarted: [ResourceScope: SyncInstant] = [:]
+    /// Since when a resource with times of `cron` has not been polled, as long as nothing else makes it due.
+    private var unpolled: [ResourceScope: Date] = [:]
     /// What servers asked for, by origin.
     private var told: [String: SyncInstant] = [:]
     /// Origins whose breakers have opened and not closed since, until when nobody may ask, and who was let through after that.
@@ -116,6 +118,7 @@ struct PipelineWalk {
         resets = [:]
         // What was cut off is known.
         lastStarted = kills.mapValues { bench.now.instant(of: $0.began) }
+        unpolled = [:]
         lastRun = 0
         stopEnd = nil
         isStopped = false
@@ -210,6 +213,8 @@ struct PipelineWalk {
             return tell(
                 .ended(run.scope, run: run.id, bench.conclusion(run.scope, run.id, outcome)), "end the replay \(run.scope) \(run.id) \(outcome)")
         }
+        // Its time is still to be served, or its run to be made up for.
+        if run.asked == nil || run.isCancelled { unpolled[run.scope] = nil }
         var outcome = run.isCancelled ? RunOutcome.cancelled : [.succeeded, .succeeded, .failed, .incomplete, .parked][random.next(upTo: 5)]
         if stopEnd != nil, random.next(upTo: 2) == 0 { outcome = .cancelled }
         let wait: Duration? = outcome == .parked ? [.minutes(10), .hours(6), .hours(9000)][random.next(upTo: 3)] : nil
@@ -254,7 +259,10 @@ struct PipelineWalk {
 
     /// What was never polled with success may be polled as soon as its parents are listed.
     private mutating func listParents(_ scope: ResourceScope) {
-        for (child, resource) in bench.state.resources where resource.parents == scope && resource.lacksParents { expected[child] = nil }
+        for (child, resource) in bench.state.resources where resource.parents == scope && resource.lacksParents {
+            expected[child] = nil
+            unpolled[child] = nil
+        }
     }
 
     private mutating func askServer() {
@@ -285,6 +293,7 @@ struct PipelineWalk {
 
     private mutating func reload() {
         expected = [:]
+        unpolled = [:]
         plans = Self.scopes.filter { _ in random.next(upTo: 5) > 0 }.map { plan($0) }
         opened = opened.filter { source, _ in plans.contains { $0.source == source } }
         tell(.configured(plans, MachineBench.daemon(), stored: loaded ?? storedStatuses()), "reload \(plans.map(\.scope))")
@@ -353,6 +362,8 @@ struct PipelineWalk {
                 open.removeFirst()
                 var conclusion = bench.conclusion(run.scope, run.id)
                 if !run.isReplay {
+                    // What a reset cut off is made up for as soon as it may.
+                    if run.isCancelled { unpolled[run.scope] = nil }
                     forgive(run.scope)
                     listParents(run.scope)
                     close(run.scope)
@@ -431,6 +442,12 @@ struct PipelineWalk {
         {
             fail("\(scope) was polled before the time that was known before the restart")
         }
+        if let since = unpolled[scope], order.cause == .schedule, order.resource.schedule.cron != nil,
+            let time = Schedule(order.resource.schedule).nextTime(after: since), time > bench.now.wall.advanced(by: Schedule.tolerance)
+        {
+            fail("\(scope) was polled before its time")
+        }
+        unpolled[scope] = bench.now.wall
         checkSuspicion(scope, now)
         checkBreaker(scope, order.id, now)
         let parents = order.resource.partitions?.parents?.resource, isLong = now.advanced(by: .zero - PipelineState.parentPatience)

@@ -11,7 +11,7 @@ import Testing
 /// What one server sees of three sources in 24 hours with ten restarts: never more requests than configured, none before it allowed one, and none
 /// without a validator that it gave. // N12
 @Suite struct PolitenessAuditTests {
-    private static let requests = 8, per = 600, hours = 24
+    private static let requests = 8, per = 600, burst = 3, hours = 24
     private static let paths = ["/a/x", "/a/y", "/b/x", "/b/y", "/c/x", "/c/y"]
 
     /// The server, with its own count.
@@ -19,7 +19,9 @@ import Testing
         private struct State {
             var random: SeededNumbers
             var sent: [Date] = []
+            /// Until when it wants to be left alone, and when it said so last.
             var told = Date.distantPast
+            var toldAt = Date.distantPast
             /// What it gave, and what of it is committed.
             var given: [String: String] = [:]
             var known: [String: String] = [:]
@@ -53,7 +55,10 @@ import Testing
             state.sent.append(now)
             if state.sent.count > most { fail("the \(state.sent.count). request in \(per) s, the first of which came at \(state.sent[0])") }
             if state.sent.count == most { state.counts.full += 1 }
-            if now < state.told.addingTimeInterval(-0.001) { fail("\(state.told.timeIntervalSince(now)) s too early") }
+            let beside = state.sent.count { $0 == now }
+            if beside > PolitenessAuditTests.burst { fail("\(beside) requests at once") }
+            // What goes out with the request that was answered so is under way, and cannot know it.
+            if now > state.toldAt, now < state.told.addingTimeInterval(-0.001) { fail("\(state.told.timeIntervalSince(now)) s too early") }
             if let known = state.known[path], tag != known { fail("asked for all of it, and \(known) was known") }
             state.counts.all += 1
             if tag != nil { state.counts.conditional += 1 }
@@ -84,6 +89,7 @@ import Testing
             state.counts.told += 1
             headers.add(name: name, value: "\(seconds)")
             state.told = max(state.told, now.addingTimeInterval(Double(seconds)))
+            state.toldAt = now
         }
     }
 
@@ -104,7 +110,7 @@ import Testing
             [defaults.rate]
             requests = \(requests)
             per = "\(per)s"
-            burst = 3
+            burst = \(burst)
             \(sources.joined())
             \(ScriptedAPI.entities())
             """

@@ -61,7 +61,8 @@ final class DaemonControl: ControlBackend {
     func reset(_ scope: String, _ parts: Set<ResetPart>) async throws(ControlError) -> ControlResponse {
         try await translating { try await pipeline.reset(scope, parts) }
         let names = parts.map(\.rawValue).sorted().joined(separator: " and ")
-        return ControlResponse(message: "The \(names) of \(scope) \(parts == [.cursor] || parts == [.breaker] ? "is" : "are") forgotten; the next run does without.")
+        return ControlResponse(
+            message: "The \(names) of \(scope) \(parts == [.cursor] || parts == [.breaker] ? "is" : "are") forgotten; the next run does without.")
     }
 
     func backup() async throws(ControlError) -> BackupReport { try await backups.make() }

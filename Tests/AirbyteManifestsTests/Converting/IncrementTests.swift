@@ -65,7 +65,6 @@ import Testing
         for format in ["%s", "%ms", "%s_as_float"] {
             var seconds = self.manifest("", format: format)
             seconds.requester = manifest.requester
-            #expect(try seconds.refusals().isEmpty, "\(format)")
             #expect(try seconds.lines().contains("json = { a = \"{since}\" }"), "\(format)")
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import NIOHTTP1
 import OpenCoreData
 import SyncTestSupport
 import Synchronization
@@ -108,7 +109,8 @@ import Testing
     @Test(arguments: [("false", [11]), ("0", [11]), ("", [11]), ("No", [11]), ("true", [10, 11]), ("1", [10, 11])] as [(String, [Int64])])
     func aCellThatSaysNoSaysThatTheListIsAllOfIt(flag: String, members: [Int64]) async throws {
         let list = #"subscriptions = { to = "Subscription", path = "$.subscription", many = true, partial_if = "$.more" }"#
-        // The server calls everything JSON.
+        // The server calls everything JSON, and a table says where it ends.
+        func table(_ row: String) { api.set("/customers", "id,subscription,more\n\(row)\n", headers: ["Content-Length": "\(22 + row.utf8.count)"]) }
         let format = "format = \"csv\"\nparse = { content_types = [\"application/json\"] }"
         let toml = ScriptedAPI.configuration(
             ScriptedAPI.resource("customers", of: "Customer", format),
@@ -124,10 +126,10 @@ import Testing
                 [entity.Subscription.attributes]
                 id = { type = "int64", optional = false }
                 """)
-        api.set("/customers", "id,subscription,more\n1,10,false\n")
+        table("1,10,false")
         let fixture = try await begin(toml)
         try await fixture.sync("api/customers")
-        api.set("/customers", "id,subscription,more\n1,11,\(flag)\n")
+        table("1,11,\(flag)")
         try await fixture.sync("api/customers")
         #expect(try await Self.lists(fixture) == [1: members])
         try await fixture.end()

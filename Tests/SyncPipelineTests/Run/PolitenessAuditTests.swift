@@ -166,6 +166,7 @@ import Testing
             )
         }
         guard !isBusy, !fixture.document.hasUnsavedChanges, wake.map({ $0 > now }) ?? true, waits.allSatisfy({ $0 > now }) else { return false }
-        return waits.min().map { fixture.clock.deadlines.contains($0) } ?? true
+        // Who waits for its turn sleeps until the end of its run, or is woken by whoever is before it.
+        return waits.isEmpty || fixture.clock.deadlines.contains { $0 > now }
     }
 }

@@ -148,6 +148,7 @@ final class Workshop: Sendable {
 enum MessageMark {
     static let started = "078b0ac9408346a9a3ca5f70defb886c"
     static let ready = "e53e4305486b4a27945dcd242526afc1"
+    static let reloaded = "36a2005c57324ea3bf4a4f7e719a79fe"
     static let stopping = "1cc75df53c3548f698fe64f42963b7da"
     static let statusDump = "cfd233b309104597ac9cf0e0ed6e9e8d"
 }

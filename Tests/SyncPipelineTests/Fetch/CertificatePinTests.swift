@@ -39,8 +39,9 @@ import Testing
             change(&$0.tls)
         }
         if shared == nil { await pool.shutdown() }
+        let port = server.port
         await server.shutdown()
-        return (outcome, server.requests, server.port)
+        return (outcome, server.requests, port)
     }
 
     private func pin(_ identity: TestIdentity) throws -> String { try pin(ofFile: identity.certificate) }
@@ -137,9 +138,9 @@ import Testing
 
     // What is said of one server is not true of another.
     @Test func anotherServerHasNeitherTheNameNorTheKeys() async throws {
-        let own = try TestIdentity(for: ["DNS:api.example"]), other = try TestIdentity(for: ["IP:127.0.0.1"])
+        let own = try TestIdentity(for: ["DNS:api.example"]), other = try TestIdentity(for: ["IP:127.0.0.1"], authority: "Another")
         let trusted = own.certificate + "-all"
-        try [own, other].map { try String(contentsOfFile: $0.certificate, encoding: .utf8) }.joined()
+        try [own.certificate, other.authority].map { try String(contentsOfFile: $0, encoding: .utf8) }.joined()
             .write(toFile: trusted, atomically: true, encoding: .utf8)
         let behind = try await RawHTTPServer(identity: other) { _, _ in Self.page }
         let location = "https://127.0.0.1:\(behind.port)/file"

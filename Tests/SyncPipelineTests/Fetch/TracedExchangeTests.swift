@@ -72,7 +72,11 @@ import Testing
         // A server that says again what it was sent, in harmless places, and fails.
         let echo: @Sendable (RawHTTPServer.Request, Int) -> [RawHTTPServer.Step] = { request, _ in
             let said = request.headers["authorization"] ?? request.headers["k"] ?? request.headers["cookie"] ?? ""
-            let headers = [("ETag", "\"\(said)\""), ("Server", Self.secret), ("X-K", said), ("Location", request.target), ("Link", request.target)]
+            // Nobody takes the connection for one that stays open: each request has one of its own.
+            let headers = [
+                ("Connection", "close"), ("ETag", "\"\(said)\""), ("Server", Self.secret), ("X-K", said), ("Location", request.target),
+                ("Link", request.target),
+            ]
             return [.send(Fixture.response("{\"said\": \"\(said)\"}", status: 400, headers: headers)), .close]
         }
         try await with(echo) { server, transport in
